@@ -18,24 +18,24 @@ static bool is_digit(char byte)
     return byte >= '0' && byte <= '9';
 }
 
-/* "/device:TPU:3 SparseCore 1" is on device 3; a plug-in's "/device:CUSTOM:Megascale" on none. */
+/* "/device:TPU:3 SparseCore 1" is on device 3, whatever the kind; a plug-in's
+ * "/device:CUSTOM:Megascale" on none. */
 static int32_t device_of(struct str plane_name)
 {
-    struct str kinds[] = {STR("/device:GPU:"), STR("/device:TPU:"), STR("/device:CUSTOM:")};
+    struct str rest = plane_name;
+    int32_t ordinal = -1;
 
-    for (size_t kind = 0; kind < COUNT(kinds); kind++) {
-        if (!str_starts(plane_name, kinds[kind]))
-            continue;
-        struct str rest = str_skip(plane_name, kinds[kind].count);
-        int32_t ordinal = -1;
-        for (size_t index = 0; index < rest.count && is_digit(rest.at[index]); index++) {
-            if (ordinal > 100000)
-                return -1;
-            ordinal = (ordinal < 0 ? 0 : ordinal * 10) + (rest.at[index] - '0');
-        }
-        return ordinal;
+    if (!str_starts(rest, STR("/device:")))
+        return -1;
+    rest = str_skip(rest, STR("/device:").count);
+    while (rest.count > 0 && rest.at[0] != ':')
+        rest = str_skip(rest, 1);
+    for (size_t index = 1; index < rest.count && is_digit(rest.at[index]); index++) {
+        if (ordinal > 100000)
+            return -1;
+        ordinal = (ordinal < 0 ? 0 : ordinal * 10) + (rest.at[index] - '0');
     }
-    return -1;
+    return ordinal;
 }
 
 track_id track_of_plane(struct plane *plane)
