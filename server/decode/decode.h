@@ -67,6 +67,9 @@ struct identity decode_identify(const struct input *input);
 bool decode_is_recording(struct str format, struct str path);
 /* Does XProf keep results under this name beside a profile, and nothing else? Some are empty. */
 bool decode_is_xprof_cache(struct str name);
+/* Does TensorFlow's profiler write a result under this name beside each profile? On a CPU that of
+ * its kernels is empty. */
+bool decode_is_tool_output(struct str name);
 /* The reason in words that a shell takes for a file of that base name, which it unpacks first. */
 struct str decode_reason(const struct identity *identity, struct str name, struct arena *arena);
 

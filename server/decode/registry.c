@@ -58,6 +58,18 @@ bool decode_is_xprof_cache(struct str name)
     return false;
 }
 
+bool decode_is_tool_output(struct str name)
+{
+    static const char *const suffixes[] = {".kernel_stats.pb", ".overview_page.pb",
+                                           ".input_pipeline.pb", ".tensorflow_stats.pb",
+                                           ".memory_profile.json.gz"};
+
+    for (size_t i = 0; i < COUNT(suffixes); i++)
+        if (str_ends(name, str_of(suffixes[i])))
+            return true;
+    return false;
+}
+
 /* Messages without anything that tells them from others, and empty ones: the name has to. */
 static bool is_xprof_cache(const struct input *input)
 {
@@ -156,6 +168,30 @@ static bool is_sstable(const struct input *input)
 
     return input->packing == PACKING_NONE && input->bytes.count >= sizeof magic &&
            memcmp(input->bytes.at + input->bytes.count - sizeof magic, magic, sizeof magic) == 0;
+}
+
+/* JSON whose letters are two bytes each, with a mark of their order or without. */
+static bool is_utf16_json(const struct input *input)
+{
+    const uint8_t *at = input->head.at;
+    size_t count = input->head.count, first = 0, low;
+
+    if (count < 8)
+        return false;
+    if ((at[0] == 0xff && at[1] == 0xfe) || (at[0] == 0xfe && at[1] == 0xff))
+        first = 2;
+    low = at[first] == 0 ? 1 : 0;
+    for (; first + 1 < count; first += 2) {
+        uint8_t letter = at[first + low];
+
+        if (at[first + 1 - low] != 0)
+            return false;
+        if (strchr(" \t\r\n", letter) == NULL)
+            return letter == '{' || letter == '[';
+        if (letter == 0)
+            return false;
+    }
+    return false;
 }
 
 /* Records of: length (8 bytes), its sum (4 bytes), an Event whose first one names the version. */
@@ -338,6 +374,10 @@ static const char why_odd_zip[] =
 static const char why_profile_zip[] =
     "A ZIP archive of several files, profiles among them: unpack it, and give the directory.";
 static const char why_zip[] = "A ZIP archive: unpack it, and give the directory.";
+static const char why_utf16[] =
+    "JSON in UTF-16, as a shell of Windows writes it; make UTF-8 of it, which is read, with `iconv "
+    "-f UTF-16 -t UTF-8 {} > {}.utf8.json` (UTF-16LE or UTF-16BE where no mark of the order stands "
+    "at its beginning).";
 static const char why_riegeli[] =
     "An XPlane profile packed as Riegeli records; capture without continuous profiling, which "
     "writes *.xplane.pb.";
@@ -372,6 +412,7 @@ static const struct format before_decoders[] = {
     {"sstable", is_sstable, NULL, why_xprof_cache, false},
     {"tfevents", is_tfevents, NULL, why_tfevents, false},
     {"gperftools-cpu", is_gperftools, NULL, why_gperftools_cpu, true},
+    {"utf-16", is_utf16_json, NULL, why_utf16, true},
     {"mangled", is_mangled, NULL, why_mangled, false},
 };
 

@@ -348,6 +348,11 @@ static void take_empty(struct ingest_file *file)
         file_set_format(file, STR("xprof-cache"));
         file_set_state(file, FILE_IGNORED,
                        STR("An empty cache of XProf: it can be deleted, nothing of it is needed."));
+    } else if (decode_is_tool_output(path_base(file->path))) {
+        file_set_format(file, STR("empty"));
+        file_set_state(file, FILE_IGNORED,
+                       STR("An empty result that TensorFlow's profiler wrote beside its profile: "
+                           "nothing of it is needed."));
     } else {
         file_set_state(file, FILE_FAILED, STR("the file is empty (0 bytes)"));
     }

@@ -13,7 +13,7 @@
 #include "trace/trace.h"
 
 enum {
-    SEGMENT_VERSION = 4
+    SEGMENT_VERSION = 5
 }; /* raised with every change of layout; KIND_RULES_VERSION counts too */
 
 struct segment_writer;

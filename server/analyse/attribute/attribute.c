@@ -308,6 +308,7 @@ static void drop_facts(struct attribute_work *work)
     scratch_free(work->scratch, work->entry_facts);
     map64_free(&work->shape_of);
     map64_free(&work->kernel_of_name);
+    map64_free(&work->module_of);
     map64_free(&work->program_of);
     map64_free(&work->context_of);
     map64_free(&work->op_of);

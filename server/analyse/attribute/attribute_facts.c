@@ -132,6 +132,37 @@ static void read_types(struct attribute_work *work, const name_id *keys)
     }
 }
 
+enum { FINGERPRINT_DIGITS_MIN = 8 }; /* "file.py(219)" is a line of a program */
+
+/* "jit_step(12190760917235803885)" -> its number; false for other names. */
+static bool number_of_module(struct str name, uint64_t *ret)
+{
+    size_t at = name.count;
+    uint64_t scale = 1, number = 0;
+
+    if (name.count < 3 || name.at[--at] != ')')
+        return false;
+    for (; at > 0 && name.at[at - 1] >= '0' && name.at[at - 1] <= '9'; at--, scale *= 10)
+        number += (uint64_t)(name.at[at - 1] - '0') * scale;
+    *ret = number;
+    return at > 1 && name.at[at - 1] == '(' && name.count - 1 - at >= FINGERPRINT_DIGITS_MIN &&
+           name.count - 1 - at <= 20;
+}
+
+/* Lines of modules name each execution so: the names of programs that are not in the file. */
+static name_id module_of_number(struct attribute_work *work, uint64_t id)
+{
+    const struct trace *trace = work->trace;
+    uint32_t name;
+    uint64_t number;
+
+    for (name_id i = 1; !work->knows_modules && i < trace->name_count; i++)
+        if (number_of_module(trace_name(trace, i), &number))
+            *map64_at(&work->module_of, number, 0) = i;
+    work->knows_modules = true;
+    return map64_get(&work->module_of, id, &name) ? (name_id)name : 0;
+}
+
 /* Programs without HLO in the file are told apart by their ids all the same. */
 static uint32_t context_find(struct attribute_work *work, bool has_program, uint64_t id,
                              name_id module)
@@ -151,10 +182,12 @@ static uint32_t context_find(struct attribute_work *work, bool has_program, uint
     if (*at == UINT32_MAX) {
         *at = work->context_count;
         WORK_GROW(work, work->contexts, work->context_count, work->context_capacity);
-        work->contexts[work->context_count++] = (struct context){
-            .program = has_program ? trace_program(work->trace, id) : NO_PROGRAM,
-            .module = module,
-        };
+        struct context context = {
+            .program = has_program ? trace_program(work->trace, id) : NO_PROGRAM, .module = module};
+
+        if (has_program && context.program == NO_PROGRAM && module == 0)
+            context.module = module_of_number(work, id);
+        work->contexts[work->context_count++] = context;
     }
     return *at;
 }

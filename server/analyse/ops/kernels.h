@@ -27,10 +27,9 @@ struct kernels_question {
     struct str annotation; /* only what was launched inside of spans of that name; "" all */
 };
 
-struct kernels_summary {   /* of all rows, not the page */
-    uint64_t kernel_count; /* that ran */
-    uint64_t launch_count; /* calls that launched them, a graph's as one; unknown ones one a kernel
-                            */
+struct kernels_summary {          /* of all rows, not the page */
+    uint64_t kernel_count;        /* that ran */
+    uint64_t launch_count;        /* calls of them, a graph's as one; unknown ones one a kernel */
     int64_t occupancy_known_ps;   /* time of kernels whose occupancy is known, ... */
     int64_t half_occupancy_ps;    /* and of those of them that fill less than half */
     int64_t tensor_core_known_ps; /* likewise */

@@ -1,8 +1,12 @@
 /* What a Chrome JSON file tells beside its events: what was odd or left out, how many events of
  * each phase there were, and what its clock counts from. */
+#include <inttypes.h>
+
 #include "decode/chrome/trace_json.h"
 
-enum { JAX_CAP = 1000000 };
+/* JAX's exporter stops at a million events, since June 2026 at five: a round number of them is cut
+ * off, whatever the number will be. */
+enum { JAX_CAP_STEP = 1000000 };
 
 static void note(struct trace_json *json, const char *kind, enum note_severity severity,
                  uint64_t count, const char *message)
@@ -57,10 +61,12 @@ static void note_odd(struct trace_json *json)
     if (json->is_jax)
         note(json, "tiny", NOTE_INFO, odd->tiny,
              "Slices of exactly 1 ps: JAX's exporter writes events without a duration that way.");
-    if (json->is_jax && json->phase_counts['X'] == JAX_CAP)
+    if (json->is_jax && json->phase_counts['X'] > 0 && json->phase_counts['X'] % JAX_CAP_STEP == 0)
         sink_note(json->sink, "capped", NOTE_WARNING, json->phase_counts['X'],
-                  "The file holds a million events, where JAX's exporter stops: the rest of the "
-                  "capture is in its *.xplane.pb only.");
+                  "The file holds %" PRIu64
+                  " million events and not one more, where JAX's exporter "
+                  "stops: the rest of the capture is in its *.xplane.pb only.",
+                  json->phase_counts['X'] / JAX_CAP_STEP);
 }
 
 static void note_phases(struct trace_json *json)

@@ -35,8 +35,7 @@ bool event_time(struct trace_json *json, int64_t *ret)
     return true;
 }
 
-/* The length of X: its own, or 0 with the flag that says why; false when it is too long to be one.
- */
+/* The length of X: its own, or 0 with the flag that says why; false: too long to be one. */
 static bool event_duration(struct trace_json *json, uint8_t *flags, int64_t *ret)
 {
     struct micros length = json->event.duration;

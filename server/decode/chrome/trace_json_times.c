@@ -3,12 +3,11 @@
  * A clock that was not read leaves 0 (CUPTI's way), or years. File time counts from the first event
  * and the capture ends with the last, so that one such time would move all others out of sight.
  *
- *   events   e e e e ... e e                the first START_EVENTS with a time wait: most of them
- * lie
- *            |<- wait ->|                   together, without a gap of an hour, and tell the hull
- *   hull          [-----]  +- an hour       later events that lie in it widen it
- *   doubt    0                      9e15    what lies elsewhere waits, as text, until the end: a
- *                                           few are strays, and set aside; many are taken after all
+ *   events   e e e e ... e e        the first START_EVENTS with a time wait: most of them lie
+ *            |<-- wait --->|        together, without a gap of an hour, and tell the hull
+ *   hull           [------]         +- an hour: what comes later and lies in it widens it
+ *   doubt    0               9e15   what lies elsewhere waits, as text, until the end: a few
+ *                                   are strays, and set aside; many are taken after all
  *
  * Ends are believed: a slice may last for hours. What lies beyond the 53 days that can be shown is
  * set aside in any case (trace_json_slices.c).

@@ -90,8 +90,8 @@ static const struct other_json {
      NULL},
 };
 static const char why_numbers[] =
-    "Rows of numbers, as PyTorch's export_memory_timeline writes them (*.raw.json), without names; "
-    "profile with profile_memory=True, whose *.pt.trace.json holds the allocations.";
+    "Rows of numbers, as PyTorch's export_memory_timeline writes them, without names of what holds "
+    "the memory; profile with profile_memory=True, whose *.pt.trace.json holds the allocations.";
 static const char why_json[] =
     "JSON that is no trace: a trace is an array of events or an object with traceEvents.";
 
@@ -131,10 +131,19 @@ static const struct other_json *find_kind(struct str head)
     return kind;
 }
 
+static bool holds_rows(struct str head)
+{
+    return head.count > 2 && str_starts(head, STR("[[")) &&
+           (head.at[2] == '-' || (head.at[2] >= '0' && head.at[2] <= '9'));
+}
+
 bool json_kind_is_profile(struct str head, struct str name)
 {
     const struct other_json *kind = find_kind(head);
 
+    if (kind == NULL && holds_rows(head))
+        return str_contains(name, STR("memory")) || str_contains(name, STR("timeline")) ||
+               str_ends(name, STR(".raw.json"));
     return kind != NULL && kind->is_profile &&
            (kind->name_part == NULL || str_contains(name, str_of(kind->name_part)));
 }
@@ -142,8 +151,6 @@ bool json_kind_is_profile(struct str head, struct str name)
 const char *json_kind_reason(struct str head)
 {
     const struct other_json *kind = find_kind(head);
-    bool holds_rows = kind == NULL && head.count > 2 && str_starts(head, STR("[[")) &&
-                      (head.at[2] == '-' || (head.at[2] >= '0' && head.at[2] <= '9'));
 
-    return kind != NULL ? kind->reason : holds_rows ? why_numbers : why_json;
+    return kind != NULL ? kind->reason : holds_rows(head) ? why_numbers : why_json;
 }

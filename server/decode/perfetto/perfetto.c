@@ -101,12 +101,54 @@ static struct bytes whole_packets(struct bytes head)
     return end == head.at ? head : (struct bytes){.at = head.at, .count = (size_t)(end - head.at)};
 }
 
+/* A packet of packets, which needs no writer. */
+static bool is_bundle(const struct pb *outer, const struct pb_field *packet)
+{
+    struct error broken = {0};
+    struct pb pb = pb_inside(outer, packet->bytes, &broken);
+
+    for (struct pb_field field; pb_next(&pb, &field);) {
+        struct bytes data = field.bytes;
+        bool is_zlib =
+            data.count > 2 && data.at[0] == 0x78 && (data.at[0] << 8 | data.at[1]) % 31 == 0;
+        bool is_zstd = data.count > 4 && memcmp(data.at, "\x28\xb5\x2f\xfd", 4) == 0;
+
+        if (field.wire == PB_BYTES &&
+            ((field.number == PACKET_ZLIB && is_zlib) || (field.number == PACKET_ZSTD && is_zstd)))
+            return true;
+    }
+    return false;
+}
+
+/* Bundles, and packets that say who wrote them. */
+static bool holds_bundles(struct bytes head)
+{
+    struct error broken = {0};
+    struct pb pb = pb_open(head, &broken);
+    const uint8_t *start = pb.at;
+    bool found = false;
+
+    for (struct pb_field field; pb_next(&pb, &field); start = pb.at) {
+        struct bytes whole = {.at = start, .count = (size_t)(pb.at - start)};
+
+        if (field.number != 1 || field.wire != PB_BYTES)
+            return false;
+        if (is_bundle(&pb, &field))
+            found = true;
+        else if (!field.cut && !shape_fits(whole, &shape_perfetto))
+            return false;
+    }
+    return found;
+}
+
 /* Results of TensorFlow's profiler are lists of messages, too, and say more of their shape. */
 static bool sniff(const struct input *input)
 {
     static const struct shape *const others[] = {&shape_kernel_stats, &shape_overview,
                                                  &shape_input_pipeline, &shape_tensorflow_stats};
 
+    if (holds_bundles(input->head))
+        return true;
     if (!shape_fits(whole_packets(input->head), &shape_perfetto))
         return false;
     for (size_t i = 0; i < COUNT(others); i++)

@@ -181,6 +181,26 @@ struct str run_no_timeline(const struct run_record *run, struct arena *arena)
                       STR_ARG(contents_of(run, arena)));
 }
 
+/* The first names, and how many more. */
+static struct str failed_files(const struct run_record *run, struct arena *arena)
+{
+    enum { NAMED = 3 };
+    struct str names = STR("");
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < run->run_file_count; i++) {
+        struct str path = run->files[i].path;
+
+        if (run->files[i].state != FILE_FAILED || count++ >= NAMED)
+            continue;
+        names =
+            str_format(arena, "%.*s%s%.*s", STR_ARG(names), count > 1 ? ", " : "", STR_ARG(path));
+    }
+    if (count > NAMED)
+        names = str_format(arena, "%.*s and %u more", STR_ARG(names), count - NAMED);
+    return names.count > 0 ? names : STR("/api/run tells which");
+}
+
 static void note_state(struct request *req)
 {
     struct request_state *state = req->state;
@@ -196,8 +216,9 @@ static void note_state(struct request *req)
     if (at == RUN_PARTIAL)
         add_note(state, "partial", NOTE_WARNING,
                  str_format(req->arena,
-                            "Some files of the run could not be read: this answer stands on %u "
-                            "host(s). /api/run tells which.",
+                            "Some files of the run could not be read (%.*s): this answer stands on "
+                            "%u host(s).",
+                            STR_ARG(failed_files(&state->at->run, req->arena)),
                             state->at->run.host_count));
     if (state->at->run.host_count == 0)
         add_note(state, "no-timeline", NOTE_INFO, run_no_timeline(&state->at->run, req->arena));

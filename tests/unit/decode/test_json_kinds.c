@@ -43,6 +43,8 @@ static void profiles(void **state)
         {"{\"$schema\":1,\"profiles\":[],\"shared\":{}}", "a.json", true},
         {"{\"byProgram\":{}}", "profile.json", false},
         {"[[1,2]]", "profile.json", false},
+        {"[[0, 10], [[0, 5]]]", "memory_timeline.json", true},
+        {"[[-1, 1, 37888, 7]]", "rank0.raw.json", true},
         {"{\"a\":1}", "profile.json", false},
         {"{\"meta\":{},\"libs\":[],\"threads\":[", "a.json", true},
         {"{\"meta\":{\"user\":\"alice\"},\"threads\":[]}", "diary.json", false},

@@ -199,6 +199,7 @@ static void derived(void **state)
         enum track_role role;
     } rows[] = {
         {"a stream", "/device:GPU:0", "Stream #7", 7, false, ROLE_OPS},
+        {"a stream of another accelerator", "/device:XPU:0", "Stream #7", 7, false, ROLE_OPS},
         {"steps of a GPU", "/device:GPU:0", "Steps", 1, true, ROLE_STEPS},
         {"steps of a TPU", "/device:TPU:0", "Steps", 1, false, ROLE_STEPS},
         {"modules of a TPU", "/device:TPU:0", "XLA Modules", 2, false, ROLE_MODULES},
@@ -219,6 +220,7 @@ static void derived(void **state)
         CHECK_INT(rows[i].what, trace->tracks[1].derived, rows[i].derived);
         CHECK_INT(rows[i].what, trace->tracks[1].role, rows[i].role);
         CHECK_INT(rows[i].what, trace->tracks[1].source_id, rows[i].id);
+        CHECK_INT(rows[i].what, trace->tracks[1].device, rows[i].role == ROLE_HOST ? -1 : 0);
         CHECK_INT(rows[i].what, (trace_slice(trace, 0).flags & SLICE_DERIVED) != 0,
                   rows[i].derived);
         free_made(&made);

@@ -149,6 +149,27 @@ static void gpu_kernels(void **state)
     run_end(&run);
 }
 
+/* Without HLO in the file: the line of modules names the program, whose ops say its number. */
+static void modules_by_number(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id modules = run_stream(&run, "XLA Modules", ROLE_MODULES, 0);
+    track_id ops = run_stream(&run, "XLA Ops", ROLE_OPS, 0);
+    run_slice(&run, modules, 0, 100, "jit_f(12190760917235)", KIND_OTHER);
+    run_slice(&run, ops, 10, 5, "copy-done", KIND_COPY);
+    run_int(&run, "program_id", 12190760917235);
+    run_slice(&run, ops, 20, 5, "add", KIND_COMPUTE);
+    run_int(&run, "program_id", 219);
+    run_slice(&run, modules, 200, 1, "file.py(219)", KIND_OTHER);
+    run_finish(&run);
+    CHECK_STR("its module", text(&run, op_of(&run, 0)->module), "jit_f(12190760917235)");
+    CHECK_INT("a line is no number of a module", op_of(&run, 1)->module, 0);
+    run_end(&run);
+}
+
 static void kineto_marks(void **state)
 {
     (void)state;
@@ -266,6 +287,7 @@ int main(void)
         cmocka_unit_test(partners),
         cmocka_unit_test(devices_and_executions),
         cmocka_unit_test(gpu_kernels),
+        cmocka_unit_test(modules_by_number),
         cmocka_unit_test(kineto_marks),
         cmocka_unit_test(tpu_clock_and_modules),
         cmocka_unit_test(nothing),

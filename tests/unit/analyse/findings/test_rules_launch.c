@@ -114,6 +114,32 @@ static void slow_calls(void **state)
     run_end(&run);
 }
 
+/* 150 calls of 60 us launch graphs of four kernels: no call of one kernel is slow. */
+static void graphs_are_no_slow_calls(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id host = run_thread(&run, "python");
+    track_id stream = run_stream(&run, "Stream #7", ROLE_NONE, 0);
+    name_id kind = sink_name(run.made.sink, STR("kernel launch"));
+    for (int i = 0; i < 150; i++) {
+        int64_t at_ps = i * INT64_C(100000000);
+
+        run_slice(&run, host, at_ps, 60000000, "cudaGraphLaunch", KIND_HOST);
+        sink_flow(run.made.sink, FLOW_FROM, kind, (uint64_t)i + 1);
+        for (int node = 0; node < 4; node++) {
+            run_slice(&run, stream, at_ps + 62000000 + node * INT64_C(9000000), 8000000, "k",
+                      KIND_COMPUTE);
+            sink_flow(run.made.sink, FLOW_TO, kind, (uint64_t)i + 1);
+        }
+    }
+    run_finish(&run);
+    CHECK("no finding", run_finding(&run, "slow-launch-calls") == NULL);
+    run_end(&run);
+}
+
 static void graphs(void **state)
 {
     (void)state;
@@ -196,8 +222,9 @@ static void calls(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(launches), cmocka_unit_test(wins),  cmocka_unit_test(slow_calls),
-        cmocka_unit_test(graphs),   cmocka_unit_test(calls),
+        cmocka_unit_test(launches),   cmocka_unit_test(wins),
+        cmocka_unit_test(slow_calls), cmocka_unit_test(graphs_are_no_slow_calls),
+        cmocka_unit_test(graphs),     cmocka_unit_test(calls),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
