@@ -122,6 +122,22 @@ static bool means_latest(const struct cli_call *call)
            str_contains(call->body, STR("latest"));
 }
 
+/* What a directory holds instead, where it holds no such run. */
+static void tell_troubles(const struct services *services)
+{
+    enum { TOLD_MAX = 5 };
+    struct arena *arena = arena_create();
+    struct scan_trouble *troubles;
+    uint32_t count;
+
+    catalog_troubles(services->catalog, arena, &troubles, &count);
+    for (uint32_t i = 0; i < count && i < TOLD_MAX; i++)
+        fprintf(stderr, "jviewd: %.*s%s%.*s\n", STR_ARG(str_plain(arena, troubles[i].path)),
+                troubles[i].path.count > 0 ? ": " : "",
+                STR_ARG(str_plain(arena, troubles[i].reason)));
+    arena_destroy(arena);
+}
+
 void ask(const struct cli_call *call, const struct services *services, struct str format,
          struct answer *ret)
 {
@@ -146,6 +162,8 @@ void ask(const struct cli_call *call, const struct services *services, struct st
     ret->exit_code = exit_of(ret->reply.status);
     if (ret->exit_code != EXIT_OK)
         tell_problem(reply_bytes(&ret->reply));
+    if (ret->reply.status == 404)
+        tell_troubles(services);
 }
 
 void answer_free(struct answer *answer)

@@ -5,12 +5,15 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/ask.h"
 #include "cli/grid.h"
 #include "cli/plain.h"
 #include "cli/verbs.h"
 #include "cli/wait.h"
 #include "serve/answer/reply.h"
+
+enum { LIST_READ_MS = 5000 };
 
 static struct grid_style terminal_style(void)
 {
@@ -50,6 +53,37 @@ void wait_for_jobs(const struct services *services)
             break;
     }
     progress_clear();
+}
+
+uint32_t read_runs(const struct services *services, const char *state, int64_t most_ms)
+{
+    enum { RUNS_MAX = 10000, READ_WAIT_MS = 600000 };
+    const struct run_query queued = {.state = str_of(state), .limit = RUNS_MAX};
+    int64_t started_ns = clock_monotonic_ns();
+    struct arena *arena = arena_create();
+    struct run_record *runs;
+    struct error err = {0};
+    uint32_t count = 0, read = 0;
+    uint64_t all = 0;
+
+    if (services->wait == NULL ||
+        catalog_runs(services->catalog, &queued, arena, &runs, &count, &all, &err) != OK)
+        count = 0;
+    for (; read < count; read++) {
+        int64_t left_ms = most_ms - (clock_monotonic_ns() - started_ns) / 1000000;
+        struct error ignored = {0};
+
+        if (left_ms <= 0)
+            break;
+        progress_show("Reading", (double)read / count);
+        if (services->wait(services->ingest, runs[read].id,
+                           left_ms < READ_WAIT_MS ? left_ms : READ_WAIT_MS,
+                           &ignored) == ERR_NOT_READY)
+            break;
+    }
+    progress_clear();
+    arena_destroy(arena);
+    return count - read;
 }
 
 static bool wants_table(const struct cli_call *call)
@@ -92,11 +126,25 @@ static void say_what_is_missing(const json_t *list, bool is_filtered)
         say(is_filtered ? "no run is like that" : "no profile was found");
 }
 
+/* A list of a few runs tells all of them; one of thousands does not wait until they were read. */
+static void read_for_list(const struct services *services)
+{
+    uint32_t unread = read_runs(services, "queued", LIST_READ_MS);
+
+    if (unread > 0)
+        fprintf(stderr,
+                "jviewd: %u run%s not read yet, and nothing is indexing %s: a verb reads the run "
+                "that it is "
+                "asked for, `jviewd trend` and a server read all\n",
+                unread, unread == 1 ? " is" : "s are", unread == 1 ? "it" : "them");
+}
+
 int print_list(const struct cli_call *call, const struct services *services)
 {
     json_t *list = NULL;
 
     wait_for_jobs(services);
+    read_for_list(services);
     int code = print_table(call, services);
 
     if (code == EXIT_OK && wants_table(call) &&

@@ -328,11 +328,16 @@ static int by_job_and_start(const void *a, const void *b, void *data)
     return order != 0 ? order : str_compare(left->draft->run.dir, right->draft->run.dir);
 }
 
-static struct str hood_of_file(const struct group *group, const struct draft *draft)
+struct str scan_neighbourhood(struct str path)
 {
-    struct str dir = path_dir(group->files[draft->files[0].file].path);
+    struct str dir = path_dir(path);
 
     return names_a_place(path_base(dir)) ? path_dir(dir) : dir;
+}
+
+static struct str hood_of_file(const struct group *group, const struct draft *draft)
+{
+    return scan_neighbourhood(group->files[draft->files[0].file].path);
 }
 
 /* What the keys of two ranks begin with, without the word that counts them: "k/sampled" of

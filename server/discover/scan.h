@@ -70,6 +70,10 @@ struct scan {
 MUST_CHECK enum status scan_walk(const char *root, const struct scan_options *options,
                                  struct arena *arena, struct scan *ret, struct error *err);
 
+/* The directory whose files may be ranks of one job with this one: its own, or the one above where
+ * that is called after one process, as "rank0". */
+struct str scan_neighbourhood(struct str path);
+
 enum scan_role {
     SCAN_TRACE,  /* the best there is for its host */
     SCAN_COPY,   /* says less about a host than its SCAN_TRACE: used where that is unreadable */

@@ -15,9 +15,11 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/shell.h"
 #include "discover/hint.h"
 #include "discover/scan.h"
 #include "discover/session.h"
+#include "discover/spool.h"
 
 enum { DEPTH_MAX = 12, ENTRIES_MAX = 1000000, NOTES_MAX = 1000, READ_BYTES = 32768 };
 
@@ -226,6 +228,22 @@ static void pass(struct walk *walk, struct str name)
     walk->scan->event_files += str_contains(name, STR(".tfevents."));
 }
 
+/* A recording that was killed is no run before it is finalised. */
+static void tell_spools(struct walk *walk, int directory, struct str place)
+{
+    struct str out = place.count == 0 ? walk->scan->root
+                                      : str_format(walk->arena, "%.*s/%.*s",
+                                                   STR_ARG(walk->scan->root), STR_ARG(place));
+
+    if (spools_are_left(directory))
+        add_note(walk, join(walk, place, STR(SPOOL_DIRECTORY)),
+                 str_format(walk->arena,
+                            "a recording whose jview-collect was killed; this makes it a run: "
+                            "`jview-collect finalize %.*s`",
+                            STR_ARG(shell_word(walk->arena, out)))
+                     .at);
+}
+
 static void look_at_name(struct walk *walk, int directory, const struct place *place, char type,
                          const char *name, bool in_session)
 {
@@ -236,6 +254,8 @@ static void look_at_name(struct walk *walk, int directory, const struct place *p
     bool wanted = in_session ? name[0] != '.' : hint_of(text).kind != HINT_NONE;
     struct stat stat;
 
+    if (type != DT_REG && str_equal(text, STR(SPOOL_DIRECTORY)))
+        tell_spools(walk, directory, place->path);
     if (type == DT_DIR) {
         if (!hint_skips_directory(text))
             add_pending(walk, below(walk, place, text));

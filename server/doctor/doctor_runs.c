@@ -35,17 +35,27 @@ static struct str directory_of(struct str path)
     return (struct str){.at = path.at, .count = slash == NULL ? 0 : (size_t)(slash - path.at)};
 }
 
-/* What a reason says to run; it names the file by its last name. */
-static struct str command_in(struct findings *findings, const struct app *app, struct str path,
-                             struct str reason)
+/* What stands between ` and ` in it; "" nothing. */
+static struct str command_of(struct str reason)
 {
-    const char *open = memchr(reason.at, '`', reason.count);
+    const char *open = reason.count == 0 ? NULL : memchr(reason.at, '`', reason.count);
 
     if (open == NULL)
         return STR("");
     struct str command = str_skip(reason, (size_t)(open + 1 - reason.at));
     const char *close = memchr(command.at, '`', command.count);
     command.count = close == NULL ? command.count : (size_t)(close - command.at);
+    return command;
+}
+
+/* What a reason says to run; it names the file by its last name. */
+static struct str command_in(struct findings *findings, const struct app *app, struct str path,
+                             struct str reason)
+{
+    struct str command = command_of(reason);
+
+    if (command.count == 0)
+        return STR("");
     struct str place = shell_quoted(findings->arena, below(findings, app, directory_of(path)));
     return str_format(findings->arena, "cd %.*s && %.*s", STR_ARG(place), STR_ARG(command));
 }
@@ -153,7 +163,7 @@ static void tell_troubles(struct findings *findings, struct app *app, bool is_cl
                                   .message = troubles[i].reason,
                                   .remedy = denied ? mend_access(findings->arena,
                                                                  str_c(findings->arena, path), "rx")
-                                                   : STR("")});
+                                                   : command_of(troubles[i].reason)});
     }
 }
 

@@ -205,10 +205,81 @@ static bool is_settled(const struct ingest_run *run)
 {
     enum run_state state = run_state_of(run);
 
-    if (run->root->regroup && run_may_change(run)) /* it may turn out to be more, or less */
+    if ((run->root->regroup || run->root->regrouping) &&
+        run_may_change(run)) /* it may turn out to be more, or less */
         return false;
     return state == RUN_READY || state == RUN_PARTIAL || state == RUN_FAILED ||
            (state == RUN_WRITING && run_has_segment(run));
+}
+
+/* Is something of it still to be read, and will be? */
+static bool is_unread(const struct ingest_run *run, int64_t now_ns)
+{
+    const int64_t rest_ns =
+        INT64_C(30) * 1000000000; /* who waits for a file to rest waits so long */
+
+    for (uint32_t i = 0; i < run->file_count; i++) {
+        const struct ingest_file *file = &run->files[i];
+
+        if (file->role != SCAN_TRACE || file->content[0] != '\0')
+            continue;
+        if (file->state == FILE_QUEUED || file->state == FILE_INDEXING ||
+            (file->state == FILE_WRITING && now_ns - file->first_seen_ns < rest_ns))
+            return true;
+    }
+    return false;
+}
+
+static bool is_of_job(const struct ingest_run *run)
+{
+    for (uint32_t i = 0; i < run->file_count; i++) {
+        if (run->files[i].group != NULL)
+            return true;
+    }
+    return false;
+}
+
+static bool are_near(const struct ingest_run *a, const struct ingest_run *b)
+{
+    const int64_t apart_ns = INT64_C(3600) * 1000000000; /* ranks write their files within it */
+    int64_t delta;
+
+    return !__builtin_sub_overflow(a->modified_ns, b->modified_ns, &delta) && delta <= apart_ns &&
+           delta >= -apart_ns;
+}
+
+/* May both turn out to be of one capture, once the other was read? */
+static bool may_be_one(const struct ingest_run *run, const struct ingest_run *other)
+{
+    if (run->file_count == 0 || other->file_count == 0 || !are_near(run, other))
+        return false;
+    if (run->joinable && other->joinable)
+        return true;
+    return is_of_job(run) && str_equal(scan_neighbourhood(run->files[0].path),
+                                       scan_neighbourhood(other->files[0].path));
+}
+
+/* Other ranks of its job are read before anything is said of it; true while there are such. */
+static bool wants_others(struct ingest_run *run)
+{
+    const struct ingest_root *root = run->root;
+    int64_t now_ns = clock_monotonic_ns();
+    bool any = false;
+
+    if (!run->joinable && !is_of_job(run))
+        return false;
+    for (uint32_t i = 0; i < root->run_count; i++) {
+        struct ingest_run *other = root->runs[i];
+
+        if (other == run || !is_unread(other, now_ns) || !may_be_one(run, other))
+            continue;
+        if (other->urgency < run->urgency)
+            other->urgency = run->urgency;
+        any = true;
+    }
+    if (any)
+        pthread_cond_broadcast(&root->ingest->changed);
+    return any;
 }
 
 enum status ingest_wait(void *data, struct str run_id, int64_t wait_ms, struct error *err)
@@ -223,11 +294,11 @@ enum status ingest_wait(void *data, struct str run_id, int64_t wait_ms, struct e
     if (run != NULL)
         run->urgency = ++ingest->tickets;
     pthread_cond_broadcast(&ingest->changed);
-    while (run != NULL && !is_settled(run) && in_time && !ingest->stopping) {
+    while (run != NULL && (!is_settled(run) || wants_others(run)) && in_time && !ingest->stopping) {
         in_time = clock_wait(&ingest->changed, &ingest->lock, deadline_ns);
         run = run_find(ingest, run_id);
     }
-    bool settled = run != NULL && is_settled(run), known = run != NULL;
+    bool settled = run != NULL && is_settled(run) && !wants_others(run), known = run != NULL;
     double progress = known ? run_progress(run) : 0;
     pthread_mutex_unlock(&ingest->lock);
     if (settled) { /* whoever brought the news may not have told the catalog yet */

@@ -73,7 +73,8 @@ struct ingest_root {
     struct watch *watch; /* NULL: looked at once */
     pthread_t thread;
     bool has_thread, scanned;
-    bool regroup; /* files turned out to be of other runs than their names say: to be scanned */
+    bool regroup;    /* files turned out to be of other runs than their names say: to be scanned */
+    bool regrouping; /* ... and a scan is about to put them there */
     uint64_t directories, files;
 };
 

@@ -210,6 +210,7 @@ static void exchange(struct change *change)
     free(root->runs);
     root->runs = change->runs;
     root->run_count = change->count;
+    root->regrouping = false;
     free(root->by_id);
     root->by_id = sorted(change->runs, change->count);
     pthread_cond_broadcast(&root->ingest->changed);
@@ -398,6 +399,7 @@ static void take_scan(struct ingest_root *root, struct scan *scan, struct arena 
         take_path(root, scan->root);
     make_index(&change);
     pthread_mutex_lock(&root->ingest->lock);
+    root->regrouping = root->regroup;
     root->regroup = false;
     index_tell(&change.index, scan, arena);
     pthread_mutex_unlock(&root->ingest->lock);

@@ -17,8 +17,9 @@ struct asked_run {
     struct str asked;  /* as it was named */
     struct str run_id; /* resolved */
     bool has_run, has_traces, has_others, others_held;
-    bool is_other; /* run_id is that of another, which is to be read before it is known which */
-    bool in_vain;  /* it was waited for, and did not become ready in time */
+    bool is_other;    /* run_id is that of another, which is to be read before it is known which */
+    bool in_vain;     /* it was waited for, and did not become ready in time */
+    bool knows_ranks; /* nothing is unread that may be of its job */
     uint32_t wait_count;
     struct run_record run;
     struct cached *held;
@@ -356,6 +357,20 @@ static bool may_get_hosts(const struct run_record *run)
     return run->state == RUN_QUEUED || run->state == RUN_INDEXING;
 }
 
+/* Other ranks of its job may lie there unread: who rather waits has them looked for once. */
+static bool may_get_ranks(const struct request *req)
+{
+    const struct asked_run *at = req->state->at;
+
+    if (!req->whole || req->services->wait == NULL || at->knows_ranks || at->run.state == RUN_GONE)
+        return false;
+    for (uint32_t i = 0; i < at->run.run_file_count; i++) {
+        if (at->run.files[i].group.count > 0)
+            return true;
+    }
+    return false;
+}
+
 /* All that is beside the hosts, held; what the analysis sees of it is another matter. */
 static enum status hold_others(struct request *req, struct error *err)
 {
@@ -455,7 +470,7 @@ enum status request_traces(struct request *req, const struct run_traces **ret, s
                     STR_ARG(run->error.count > 0 ? run->error : STR("no file of it is readable")));
     bool any = run->host_count > 0 || has_others(run);
     if (!any || run->host_count > HOSTS_MAX || (req->settled && run->state == RUN_WRITING) ||
-        (may_get_hosts(run) && (run->host_count == 0 || req->whole)))
+        (may_get_hosts(run) && (run->host_count == 0 || req->whole)) || may_get_ranks(req))
         return not_ready(run, err);
     TRY(acquire(req, err));
     TRY(borrow(req, err));
@@ -535,5 +550,7 @@ void request_wait(struct request *req)
     /* What was found meanwhile may be another run: one that it was joined to, or a newer one. */
     if (at->is_other || status == ERR_NOT_FOUND)
         at->run_id = STR("");
+    else
+        at->knows_ranks = status == OK;
     at->is_other = false;
 }
