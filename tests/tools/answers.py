@@ -113,7 +113,7 @@ class Build:
 
     def run(self, *words, cwd=None):
         """(exit code, nothing, what it wrote)"""
-        done = subprocess.run([self.binary, *words], capture_output=True, env=self.env, cwd=cwd, timeout=WAIT_S)
+        done = subprocess.run([self.binary, *words], capture_output=True, env=self.env, cwd=cwd or self.place, timeout=WAIT_S)
         return done.returncode, [], done.stdout + b"\n--- stderr ---\n" + done.stderr
 
     def normal(self, text):
