@@ -4,10 +4,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyse/stats/rank_shift.h"
 #include "analyse/stats/stats.h"
 #include "base/arena.h"
 
 enum { SEGMENT_LEAST = 3 };
+#define JUMP_CONFIDENCE 0.99
 
 struct series { /* sums[i]: of the first i ranks */
     double *sums, *squares;
@@ -132,6 +134,37 @@ static void settle(const int64_t *values, struct level *left, struct level *righ
     *right = level_of(values, best, right->end, arena);
 }
 
+/* Do they differ by more than runs differ among themselves, and than neighbours that are alike may
+ * drift? By the gate's own interval, of ranks. */
+static bool is_jump(const int64_t *ranks, const struct level *left, const struct level *right)
+{
+    const int64_t *a = ranks + left->first, *b = ranks + right->first;
+    uint32_t a_count = left->end - left->first, b_count = right->end - right->first;
+    double widening = rank_shift_widening(a, a_count, b, b_count);
+    struct rank_shift shift = rank_shift_of(a, a_count, b, b_count, JUMP_CONFIDENCE, widening);
+
+    return shift.bounded && (shift.low > 0 || shift.high < 0);
+}
+
+/* Levels that do not differ are one; how many are left. */
+static uint32_t join_alike(const int64_t *values, const double *ranks, struct level *levels,
+                           uint32_t count, struct arena *arena)
+{
+    uint32_t left = count > 0, all = count > 0 ? levels[count - 1].end : 0;
+    int64_t *whole = arena_array(arena, int64_t, all);
+
+    for (uint32_t i = 0; i < all; i++)
+        whole[i] = (int64_t)(2 * ranks[i]); /* equal values share a half */
+
+    for (uint32_t i = 1; i < count; i++) {
+        if (is_jump(whole, &levels[left - 1], &levels[i]))
+            levels[left++] = levels[i];
+        else
+            levels[left - 1] = level_of(values, levels[left - 1].first, levels[i].end, arena);
+    }
+    return left;
+}
+
 uint32_t changes_find(const int64_t *values, uint32_t count, struct arena *arena,
                       struct level **ret)
 {
@@ -140,7 +173,8 @@ uint32_t changes_find(const int64_t *values, uint32_t count, struct arena *arena
     *ret = arena_array(arena, struct level, (size_t)count + 1);
     if (count == 0)
         return 0;
-    struct series series = series_of(ranks_of(values, count, arena), count, arena);
+    const double *ranks = ranks_of(values, count, arena);
+    struct series series = series_of(ranks, count, arena);
     double variance = cost_of(&series, 0, count) / count;
     /* Too few to split, or nothing to split by. */
     if (count < 2 * SEGMENT_LEAST || variance <= 0) {
@@ -155,5 +189,5 @@ uint32_t changes_find(const int64_t *values, uint32_t count, struct arena *arena
         (*ret)[--at] = level_of(values, before[end], end, arena);
     for (uint32_t i = 1; i < segments; i++)
         settle(values, &(*ret)[i - 1], &(*ret)[i], arena);
-    return segments;
+    return join_alike(values, ranks, *ret, segments, arena);
 }

@@ -71,8 +71,9 @@ struct run_level {  /* of one run */
 struct run_level run_level_of(const int64_t *values, uint32_t count);
 enum { BASELINE_RUNS_MIN = 3, BASELINE_RUNS_MAX = 64 };
 /* Against several runs of the baseline: the interval is Student's, of what they differ by among
- * themselves and of one run more, and never narrower than the runs' own steps make it. Fewer than
- * BASELINE_RUNS_MIN are unknown. `shift.p` is Student's, two-sided. */
+ * themselves and of one run more, with a fifth of 1 - confidence beyond each bound, for runs that
+ * are far off come more often than a normal spread has them; never narrower than the runs' own
+ * steps make it. Fewer than BASELINE_RUNS_MIN are unknown. `shift.p` is Student's, two-sided. */
 struct judgement judge_runs(const struct run_level *baseline, uint32_t count,
                             const struct run_level *run, const struct judge_rule *rule);
 /* One measurement of each of two runs, as a peak: it is what it is. */

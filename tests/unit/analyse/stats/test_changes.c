@@ -103,6 +103,34 @@ static void noise_and_jumps(void **state)
     CHECK("found", found * 10 >= ROUNDS * 9);
 }
 
+/* A machine that others use is slow for some runs and fast for some: what drifts is no jump,
+ * mostly. Of a series so short it cannot be told for sure. */
+static void what_drifts_does_not_jump(void **state)
+{
+    enum { ROUNDS = 400, COUNT_OF_RUNS = 40 };
+    uint32_t wolves = 0, found = 0;
+    (void)state;
+
+    for (int round = 0; round < ROUNDS; round++) {
+        struct arena *arena = arena_create();
+        int64_t values[COUNT_OF_RUNS];
+        struct level *levels;
+        double away = normal();
+
+        for (int i = 0; i < COUNT_OF_RUNS; i++) {
+            away = 0.6 * away + 0.8 * normal();
+            values[i] = (int64_t)(1e9 * (1 + 0.05 * away));
+        }
+        wolves += changes_find(values, COUNT_OF_RUNS, arena, &levels) > 1;
+        for (int i = COUNT_OF_RUNS / 2; i < COUNT_OF_RUNS; i++)
+            values[i] += 300000000;
+        found += changes_find(values, COUNT_OF_RUNS, arena, &levels) > 1;
+        arena_destroy(arena);
+    }
+    CHECK("a third less often than by ranks alone", wolves * 100 < ROUNDS * 24);
+    CHECK("found", found * 10 >= ROUNDS * 9);
+}
+
 static void there_and_back(void **state)
 {
     enum { PART = 20 };
@@ -122,7 +150,9 @@ static void there_and_back(void **state)
 /* Another unit, or any other stretch of the values, has the same jumps. */
 static void stretching_changes_nothing(void **state)
 {
+    int unlike = 0; /* a split that was settled elsewhere may just fail to be a jump */
     (void)state;
+
     for (int round = 0; round < 50; round++) {
         struct arena *arena = arena_create();
         int64_t values[VALUES_MAX], stretched[VALUES_MAX];
@@ -134,24 +164,21 @@ static void stretching_changes_nothing(void **state)
             stretched[i] = values[i] / 1000 * (values[i] / 1000);
         uint32_t count = changes_find(values, VALUES_MAX, arena, &before);
         CHECK("some", count > 1);
-        if (changes_find(stretched, VALUES_MAX, arena, &after) == count)
-            for (uint32_t i = 0; i < count; i++)
-                CHECK("nearly the same places", after[i].first <= before[i].first + 2 &&
-                                                    before[i].first <= after[i].first + 2);
-        else
-            CHECK("as many", false);
+        bool alike = changes_find(stretched, VALUES_MAX, arena, &after) == count;
+        for (uint32_t i = 0; alike && i < count; i++)
+            alike = after[i].first <= before[i].first + 2 && before[i].first <= after[i].first + 2;
+        unlike += !alike;
         arena_destroy(arena);
     }
+    CHECK("nearly the same places", unlike <= 3);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_hand),
-        cmocka_unit_test(levels_are_medians_with_noise),
-        cmocka_unit_test(noise_and_jumps),
-        cmocka_unit_test(there_and_back),
-        cmocka_unit_test(stretching_changes_nothing),
+        cmocka_unit_test(by_hand),         cmocka_unit_test(levels_are_medians_with_noise),
+        cmocka_unit_test(noise_and_jumps), cmocka_unit_test(what_drifts_does_not_jump),
+        cmocka_unit_test(there_and_back),  cmocka_unit_test(stretching_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
