@@ -428,6 +428,7 @@ enum status attribute(const struct trace *trace, struct scratch *scratch, bool t
     launches_find(&work);
     entries_order(&work);
     entries_place(&work);
+    calls_find(&work);
     entries_nest(&work);
     entries_first(&work);
     drop_rest(&work);

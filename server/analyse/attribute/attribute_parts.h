@@ -5,6 +5,7 @@
  *   slices    attribute.c          row by row: each op event's slice becomes an entry
  *   launches  attribute_launch.c   along the arrows: which call on the host each came from
  *   time      attribute_time.c     in time order: executions, nesting, first events
+ *   calls     attribute_calls.c    by order: which call on the host each execution came from
  *   totals    attribute_totals.c   what tables over the whole trace say
  *             attribute_kernels.c  and tables of kernels
  */
@@ -155,6 +156,7 @@ void launches_find(struct attribute_work *work);
 slice_id launch_of_slice(const struct trace *trace, slice_id slice);
 void entries_order(struct attribute_work *work); /* by_device_time */
 void entries_place(struct attribute_work *work); /* executions that no arg told */
+void calls_find(struct attribute_work *work); /* of executions that no arrow leads to */
 void entries_nest(struct attribute_work *work);
 void entries_first(struct attribute_work *work);
 

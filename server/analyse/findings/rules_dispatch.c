@@ -1,8 +1,9 @@
 /* Rules about calls of compiled functions: what they cost the host against what they run. */
 #include <stdlib.h>
 
+#include "analyse/device/call_names.h"
 #include "analyse/findings/findings.h"
-#include "analyse/stats/quantile.h"
+#include "analyse/stats/stats.h"
 #include "base/human.h"
 #include "trace/names/by_name.h"
 
@@ -17,41 +18,6 @@ struct called { /* one jitted function of a host */
     int64_t execution_p50_ps;       /* from its first op to its last */
 };
 
-static bool is_call(struct str name, struct str *ret)
-{
-    const struct str head = STR("PjitFunction(");
-
-    if (!str_starts(name, head) || !str_ends(name, STR(")")))
-        return false;
-    *ret = (struct str){.at = name.at + head.count, .count = name.count - head.count - 1};
-    return ret->count > 0;
-}
-
-static bool is_word(char byte)
-{
-    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-           (byte >= '0' && byte <= '9') || byte == '_' || byte == '.' || byte == '-' ||
-           (byte & 0x80) != 0;
-}
-
-/* "jit_f" is the program of f, "jit__lambda" that of <lambda>: JAX writes `_` for what no name of a
- * module may have, and none at its end. A name that Python gave twice has more behind it. */
-static bool is_program_of(struct str program, struct str function)
-{
-    if (!str_starts(program, STR("jit_")))
-        return false;
-    program = str_skip(program, 4);
-    while (function.count > 0 &&
-           (function.at[function.count - 1] == '_' || !is_word(function.at[function.count - 1])))
-        function.count--;
-    if (program.count != function.count)
-        return false;
-    for (size_t i = 0; i < program.count; i++)
-        if (program.at[i] != (is_word(function.at[i]) ? function.at[i] : '_'))
-            return false;
-    return true;
-}
-
 enum { DEVICES_COUNTED = 1024 };
 enum { LOOKS_MAX = 100000 /* at parents, of one function */, ALL_LOOKS_MAX = 1 << 27 };
 
@@ -65,8 +31,9 @@ static void measure_executions(const struct host_trace *host, struct called *cal
         const struct execution *execution = &of->executions[i];
 
         if (execution->program == NO_PROGRAM || execution->end_ps <= execution->start_ps ||
-            !is_program_of(trace_name(host->trace, host->trace->programs[execution->program].name),
-                           called->function))
+            !call_runs_program(
+                trace_name(host->trace, host->trace->programs[execution->program].name),
+                called->function))
             continue;
 
         uint64_t *on_it = &of_device[(uint32_t)execution->device % DEVICES_COUNTED];
@@ -76,7 +43,7 @@ static void measure_executions(const struct host_trace *host, struct called *cal
         if (*on_it > called->execution_count)
             called->execution_count = *on_it;
     }
-    called->execution_p50_ps = count > 0 ? quantile_of(durs_ps, count, 50) : 0;
+    called->execution_p50_ps = count > 0 ? median_of(durs_ps, (uint32_t)count) : 0;
     free(durs_ps);
 }
 
@@ -90,7 +57,7 @@ static bool is_inside_a_call(const struct trace *trace, struct slice slice, uint
 
         --*looks_left;
         slice = trace_slice(trace, slice.parent);
-        if (is_call(trace_name(trace, slice.name), &function))
+        if (call_function(trace_name(trace, slice.name), &function))
             return true;
     }
     return false;
@@ -122,7 +89,7 @@ static void measure_calls(const struct trace *trace, struct called *called, uint
     }
     *all_left -= most - looks_left;
     called->call_count = stats->count - inside;
-    called->call_p50_ps = inside > 0 ? quantile_of(durs_ps, outer, 50) : stats->p50_ps;
+    called->call_p50_ps = inside > 0 ? median_of(durs_ps, (uint32_t)outer) : stats->p50_ps;
     free(durs_ps);
 }
 
@@ -143,7 +110,7 @@ static enum status each_called(struct facts *facts, struct finding_list *list, s
             struct called called = {.stats = &stats[i]};
 
             if (stats[i].count < DISPATCHES_MIN ||
-                !is_call(trace_name(at->trace, stats[i].name), &called.function))
+                !call_function(trace_name(at->trace, stats[i].name), &called.function))
                 continue;
 
             uint64_t looks = (uint64_t)at->attribution->execution_count + at->trace->program_count;
@@ -215,7 +182,8 @@ static void see_unblocked(struct facts *facts, uint32_t host, const struct calle
     bool has_program = false;
 
     for (program_id i = 0; i < trace->program_count && !has_program; i++)
-        has_program = is_program_of(trace_name(trace, trace->programs[i].name), called->function);
+        has_program =
+            call_runs_program(trace_name(trace, trace->programs[i].name), called->function);
     if (!has_program || of->entry_count == 0 || called->call_count < DISPATCHES_MIN ||
         2 * called->execution_count > called->call_count)
         return;
