@@ -59,7 +59,8 @@ struct restriction {
     uint32_t step_range_count;
     struct str module, scope, name; /* exact; scope: a prefix of whole path elements */
     struct str q;                   /* a part of the name, ASCII case aside */
-    struct str step_regex;          /* steps are the slices that it matches; "": recognised */
+    struct str family;     /* of steps that are marked: their name; "": the one that trains */
+    struct str step_regex; /* steps are the slices that it matches; "": recognised */
 };
 
 enum cell_kind {

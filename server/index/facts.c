@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
+#include "analyse/stats/stats.h"
 #include "analyse/steps/steps.h"
 
 static const char *const outcome_words[] = {
@@ -135,14 +136,7 @@ static void count_devices(const struct trace *trace, const struct attribution *a
     facts->device_count_known = facts->device_count > 0;
 }
 
-static int by_length(const void *a, const void *b)
-{
-    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-
-    return (left > right) - (left < right);
-}
-
-/* The median of the steps that are no warm-up. */
+/* The median of the steps that count. */
 static void read_steps(const struct trace *trace, const struct attribution *attribution,
                        struct arena *arena, struct facts *facts)
 {
@@ -162,13 +156,12 @@ static void read_steps(const struct trace *trace, const struct attribution *attr
     facts->step_count = steps.count;
     int64_t *lengths = arena_array(arena, int64_t, steps.count);
     for (uint32_t i = 0; i < steps.count; i++) {
-        if (!steps.items[i].warmup)
+        if (step_counts(&steps, &steps.items[i]))
             lengths[count++] = steps.items[i].dur_ps;
     }
     if (count == 0)
         return;
-    qsort(lengths, count, sizeof *lengths, by_length);
-    facts->step_median_ps = lengths[(count - 1) / 2];
+    facts->step_median_ps = median_of(lengths, count);
 }
 
 void facts_of_trace(const struct trace *trace, const struct attribution *attribution,

@@ -427,8 +427,10 @@ enum status attribute(const struct trace *trace, struct scratch *scratch, bool t
     drop_facts(&work);
     launches_find(&work);
     entries_order(&work);
+    uint32_t told_count = work.execution_count; /* behind them those that are guessed */
+
     entries_place(&work);
-    calls_find(&work);
+    calls_find(&work, told_count);
     entries_nest(&work);
     entries_first(&work);
     drop_rest(&work);

@@ -247,12 +247,12 @@ static bool *find_shared(const struct attribute_work *work, const uint32_t *numb
 }
 
 /* Executions whose call is not known, by program and turn. */
-static uint32_t find_called(const struct attribute_work *work, const uint32_t *numbers,
-                            const bool *shared, struct called *ret)
+static uint32_t find_called(const struct attribute_work *work, uint32_t told_count,
+                            const uint32_t *numbers, const bool *shared, struct called *ret)
 {
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < work->execution_count; i++) {
+    for (uint32_t i = 0; i < told_count; i++) {
         const struct execution *execution = &work->executions[i];
 
         uint32_t program = numbers[i];
@@ -316,11 +316,11 @@ static void join(struct attribute_work *work, const struct called *called, uint3
     }
 }
 
-void calls_find(struct attribute_work *work)
+void calls_find(struct attribute_work *work, uint32_t told_count)
 {
     const struct trace *trace = work->trace;
 
-    if (work->has_devices || work->execution_count == 0)
+    if (work->has_devices || told_count == 0)
         return;
 
     name_id *names = memory_resize(NULL, work->execution_count, sizeof *names);
@@ -328,7 +328,7 @@ void calls_find(struct attribute_work *work)
     struct called *called = memory_resize(NULL, work->execution_count, sizeof *called);
     uint32_t *numbers = number_programs(work, names, &calls.program_count);
     bool *shared = find_shared(work, numbers, calls.program_count);
-    uint32_t count = find_called(work, numbers, shared, called), at = 0;
+    uint32_t count = find_called(work, told_count, numbers, shared, called), at = 0;
 
     if (count > 0)
         find_calls(&calls);

@@ -156,7 +156,8 @@ void launches_find(struct attribute_work *work);
 slice_id launch_of_slice(const struct trace *trace, slice_id slice);
 void entries_order(struct attribute_work *work); /* by_device_time */
 void entries_place(struct attribute_work *work); /* executions that no arg told */
-void calls_find(struct attribute_work *work); /* of executions that no arrow leads to */
+/* Of the first executions, which the file tells apart, those that no arrow leads to. */
+void calls_find(struct attribute_work *work, uint32_t told_count);
 void entries_nest(struct attribute_work *work);
 void entries_first(struct attribute_work *work);
 

@@ -15,6 +15,8 @@ struct gather { /* what one part of a walk adds up */
     const struct window *windows; /* of the host's steps, by start */
     const uint32_t *step_of;      /* and which step each is */
     uint32_t window_count, step_count;
+    const uint32_t *owners;     /* by entry; NULL: windows tell */
+    const uint32_t *of_ordinal; /* and which step each is */
     uint32_t near;    /* the window of the last entry: the next one's is mostly the same */
     int64_t *self_ps; /* by op */
     uint64_t *counts;
@@ -67,6 +69,14 @@ static uint32_t window_at(const struct gather *gather, int64_t at_ps)
     return low > 0 ? low - 1 : 0;
 }
 
+static uint32_t step_of_entry(struct gather *gather, const struct attributed *entry, uint32_t index)
+{
+    if (gather->owners != NULL && gather->owners[index] != NO_OWNER)
+        return gather->of_ordinal[gather->owners[index]];
+    gather->near = window_at(gather, entry->start_ps);
+    return gather->step_of[gather->near];
+}
+
 static void add_block(void *data, const struct op_block *block)
 {
     struct gather *gather = data;
@@ -78,12 +88,26 @@ static void add_block(void *data, const struct op_block *block)
             continue;
         gather->self_ps[entry->op] += block->self_ps[i];
         gather->counts[entry->op]++;
-        if (gather->series != NULL) {
-            gather->near = window_at(gather, entry->start_ps);
-            gather->series[(size_t)gather->item_of[entry->op] * gather->step_count +
-                           gather->step_of[gather->near]] += block->self_ps[i];
-        }
+        if (gather->series == NULL)
+            continue;
+
+        uint32_t step = step_of_entry(gather, entry, block->first + i);
+
+        if (step != NO_OWNER)
+            gather->series[(size_t)gather->item_of[entry->op] * gather->step_count + step] +=
+                block->self_ps[i];
     }
+}
+
+/* Steps may have been left out since owners were told. */
+static const uint32_t *by_ordinal(const struct steps *steps, struct arena *arena)
+{
+    uint32_t *ret = arena_array(arena, uint32_t, (size_t)steps->ordinal_count + 1);
+
+    memset(ret, 0xFF, ((size_t)steps->ordinal_count + 1) * sizeof(*ret));
+    for (uint32_t i = 0; i < steps->count; i++)
+        ret[steps->items[i].ordinal] = i;
+    return ret;
 }
 
 /* The windows of a host's steps, and which steps they are. */
@@ -104,6 +128,10 @@ static void put_windows(const struct steps *steps, uint32_t host_index,
     }
     ret->windows = windows;
     ret->step_of = step_of;
+    if (steps->owners != NULL) {
+        ret->owners = steps->owners[host_index];
+        ret->of_ordinal = by_ordinal(steps, arena);
+    }
 }
 
 static void fork_part(struct walk *walk, uint32_t part, const struct gather *like,

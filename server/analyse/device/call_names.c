@@ -1,3 +1,4 @@
+/* Reads functions and programs from the names of calls. */
 #include "analyse/device/call_names.h"
 
 bool call_function(struct str name, struct str *ret)

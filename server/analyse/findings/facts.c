@@ -6,6 +6,7 @@
 
 #include "analyse/findings/overview.h"
 #include "analyse/ops/top.h"
+#include "analyse/steps/capture.h"
 #include "trace/ps.h"
 
 struct facts *facts_create(const struct run_traces *run, const struct restriction *restriction,
@@ -130,15 +131,16 @@ static uint32_t capture_windows(const struct selection *selection, struct arena 
 {
     const struct host_trace *host = selection->host;
     struct window *windows = arena_array(arena, struct window, selection->window_count);
+    struct window capture = capture_window(host->trace);
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < selection->window_count; i++) {
         struct window window = selection->windows[i];
 
-        if (window.from_ps < host->trace->start_ps)
-            window.from_ps = host->trace->start_ps;
-        if (window.to_ps > host->trace->end_ps)
-            window.to_ps = host->trace->end_ps;
+        if (window.from_ps < capture.from_ps)
+            window.from_ps = capture.from_ps;
+        if (window.to_ps > capture.to_ps)
+            window.to_ps = capture.to_ps;
         if (window.from_ps < window.to_ps)
             windows[count++] =
                 (struct window){window.from_ps + host->offset_ps, window.to_ps + host->offset_ps};

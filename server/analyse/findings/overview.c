@@ -6,6 +6,7 @@
 
 #include "analyse/findings/rules_idle.h"
 #include "analyse/stats/quantile.h"
+#include "analyse/stats/stats.h"
 #include "trace/ps.h"
 
 uint32_t run_notes(const struct run_traces *run, struct arena *arena,
@@ -74,6 +75,10 @@ static void fill_steps(const struct steps *steps, struct overview *ret)
     ret->step_count = steps->count;
     ret->warmup_count = steps->warmup_count;
     ret->cut_count = steps->cut_count;
+    ret->time_rule = steps->time_rule;
+    ret->others = steps->others;
+    ret->ahead_max = steps->ahead_max;
+    ret->host_ps = steps->count > 0 && steps->items[0].host_dur_ps >= 0 ? 0 : -1;
     ret->min_ps = INT64_MAX;
     for (uint32_t i = 0; i < steps->count; i++) {
         const struct step *step = &steps->items[i];
@@ -87,11 +92,13 @@ static void fill_steps(const struct steps *steps, struct overview *ret)
             ret->min_ps = step->dur_ps;
         if (step->dur_ps > ret->max_ps)
             ret->max_ps = step->dur_ps;
+        if (ret->host_ps >= 0 && step->host_dur_ps >= 0)
+            ps_add(&ret->host_ps, step->host_dur_ps);
         add_time(&ret->time, &step->time);
     }
     if (ret->counted > 0) {
         ret->mean_ps = (ret->total_ps + ret->counted / 2) / ret->counted;
-        ret->median_ps = quantile_of(durs_ps, ret->counted, 50);
+        ret->median_ps = median_of(durs_ps, ret->counted);
         ret->p95_ps = quantile_of(durs_ps, ret->counted, 95);
         ret->stdev_ps = quantiles_stdev(spread);
     } else {

@@ -150,15 +150,15 @@ static void put_most(struct text *out, const struct overview *overview, struct a
 }
 
 /* "11 steps", "11 inferred steps": how sure that is. */
-static void put_counted(struct text *out, const struct overview *overview, bool far)
+static void put_counted(struct text *out, const struct overview *overview, const char *figure)
 {
     const char *sure = overview->confidence == TRUST_HIGH     ? ""
                        : overview->confidence == TRUST_MEDIUM ? "inferred "
                                                               : "guessed ";
     uint32_t excluded = overview->step_count - overview->counted;
 
-    text_putf(out, "%s%s %sstep%s", far ? "median of " : "", human_count(overview->counted).text,
-              sure, overview->counted == 1 ? "" : "s");
+    text_putf(out, "%s%s%s %sstep%s", figure != NULL ? figure : "", figure != NULL ? " of " : "",
+              human_count(overview->counted).text, sure, overview->counted == 1 ? "" : "s");
     uint32_t warm = excluded > 0 ? excluded - overview->cut_count : 0;
 
     if (warm > 0)
@@ -169,17 +169,27 @@ static void put_counted(struct text *out, const struct overview *overview, bool 
     text_puts(out, excluded > 0 ? " excluded" : "");
 }
 
+/* What repeats from work to work has a mean that the first and the last moment give, whatever
+ * single steps do to each other; spans stand for themselves. */
 static void put_step(struct text *out, const struct overview *overview)
 {
+    bool from_work = overview->time_rule == STEP_TIME_WORK;
     bool far = overview->counted > 1 && overview->max_ps / FAR > overview->median_ps;
+    int64_t step_ps = from_work ? overview->mean_ps : overview->median_ps;
 
-    text_putf(out, "A step takes %s (", human_ps(overview->median_ps).text);
+    text_putf(out, "A step takes %s (", human_ps(step_ps).text);
     if (overview->counted > 1 && !far && overview->stdev_ps > 0)
         text_putf(out, "± %s; ", human_ps(overview->stdev_ps).text);
-    put_counted(out, overview, far);
+    put_counted(out, overview, far && from_work ? "mean" : far ? "median" : NULL);
+    if (far && from_work)
+        text_putf(out, "; median %s", human_ps(overview->median_ps).text);
     if (far)
         text_putf(out, "; the longest %s", human_ps(overview->max_ps).text);
-    text_puts(out, ").");
+    text_puts(out, ")");
+    if (from_work && overview->ahead_max > 0)
+        text_putf(out, " on its device; the host is up to %s step%s ahead",
+                  human_count(overview->ahead_max).text, overview->ahead_max == 1 ? "" : "s");
+    text_puts(out, ".");
     if (far)
         text_putf(out, " Of the time of all %s steps", human_count(overview->counted).text);
 }

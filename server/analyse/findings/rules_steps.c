@@ -3,7 +3,7 @@
 
 #include "analyse/findings/findings.h"
 #include "analyse/findings/rules_compile.h"
-#include "analyse/stats/quantile.h"
+#include "analyse/stats/stats.h"
 #include "analyse/steps/steps_why.h"
 #include "base/human.h"
 #include "trace/names/by_name.h"
@@ -211,11 +211,11 @@ static void see_growth(struct facts *facts, uint32_t host, const int64_t *durs_p
             durs_ps[count - 1 - i] < last_least_ps ? durs_ps[count - 1 - i] : last_least_ps;
     }
 
-    int64_t first_ps = quantile_of(room, third, 50);
+    int64_t first_ps = median_of(room, third);
 
     memcpy(room, durs_ps + count - third, third * sizeof(*room));
 
-    int64_t last_ps = quantile_of(room, third, 50);
+    int64_t last_ps = median_of(room, third);
 
     if (last_least_ps <= first_most_ps || last_ps < first_ps + first_ps / GROWING_PERCENT_MIN)
         return;

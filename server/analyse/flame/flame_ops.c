@@ -83,7 +83,8 @@ static void weigh(const struct growth *growth, const struct attributed *entry, i
         break;
     case WEIGHT_COUNT:
         ps_add(&at->self_ps,
-               entry->first && selection_begins_inside(growth->selection, entry->start_ps));
+               entry->first && (growth->selection->owners != NULL ||
+                                selection_begins_inside(growth->selection, entry->start_ps)));
         break;
     default:
         share->parts += tally_part(entry->dur_ps, inside_ps);

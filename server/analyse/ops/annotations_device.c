@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/device/launch.h"
+#include "analyse/device/launched_from.h"
 #include "analyse/ops/annotations_parts.h"
 #include "analyse/scan/scan.h"
 
-enum { JUMPS_MAX = 16, ANCESTORS_MAX = 64, BACK_MAX = 4, ASKED_OF_EXECUTION = 16 };
+enum { JUMPS_MAX = 16, ASKED_OF_EXECUTION = 16 };
 
 struct launched { /* right inside a span; then inside it or a span in it */
     int64_t self_ps;
@@ -39,60 +39,6 @@ static uint32_t group_of(struct device_work *work, slice_id slice)
     return work->group;
 }
 
-static slice_id arrow_to(const struct trace *trace, slice_id slice)
-{
-    uint64_t low = 0, high = trace->flow_count;
-
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-
-        if (trace->flows[trace->flow_by_to[middle]].to < slice)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < trace->flow_count && trace->flows[trace->flow_by_to[low]].to == slice)
-        return trace->flows[trace->flow_by_to[low]].from;
-    return NO_SLICE;
-}
-
-/* A pool marks where a task begins by an instant, at which the arrow from who gave it ends; the
- * task's slices follow. */
-static slice_id arrow_to_task(struct device_work *work, slice_id slice)
-{
-    const struct trace *trace = work->marks->trace;
-    slice_id first = trace->rows[trace_row_of(trace, slice)].first_slice;
-
-    for (int back = 0; slice > first && back < BACK_MAX; back++) {
-        slice_id from = arrow_to(trace, --slice);
-        struct launch_call before;
-
-        if (from != NO_SLICE)
-            return from;
-        if (!launch_read(work->reader, slice, &before))
-            break;
-    }
-    return NO_SLICE;
-}
-
-/* The innermost arrow that ends at the slice or at one around it. */
-static slice_id arrow_into(struct device_work *work, slice_id slice)
-{
-    for (int up = 0; up < ANCESTORS_MAX; up++) {
-        slice_id from = arrow_to(work->marks->trace, slice);
-        struct launch_call call;
-
-        if (from != NO_SLICE && from != slice)
-            return from;
-        if (!launch_read(work->reader, slice, &call))
-            return NO_SLICE;
-        if (call.parent == NO_SLICE)
-            return arrow_to_task(work, slice);
-        slice = call.parent;
-    }
-    return NO_SLICE;
-}
-
 static uint32_t span_over(struct device_work *work, slice_id slice)
 {
     for (int jump = 0; slice != NO_SLICE && jump < JUMPS_MAX; jump++) {
@@ -106,7 +52,7 @@ static uint32_t span_over(struct device_work *work, slice_id slice)
 
         if (span != NO_SPAN)
             return span;
-        slice = arrow_into(work, slice);
+        slice = launched_from(work->marks->trace, work->reader, slice);
     }
     return NO_SPAN;
 }

@@ -252,7 +252,7 @@ static void walk_host(struct pairs *pairs, uint32_t at, visit_launch *visit)
             link_up(host, host->launched_by[index]);
         last = host->launched_by[index];
         launch.whole_ps = entry->dur_ps;
-        launch.inside_ps = selection_inside(selection, entry->start_ps, entry->dur_ps);
+        launch.inside_ps = selection_inside_entry(selection, index);
         launch.innermost = true;
         if (last == NO_SPAN) {
             launch.row = row_of(pairs, 0, kernel_id);

@@ -130,8 +130,9 @@ static bool may_sum(const struct op_part *part)
     const struct restriction *asked = selection->asked;
     bool some_ops = selection->by_name || asked->module.count > 0 || asked->scope.count > 0;
 
-    return selection->host->sums != NULL && selection->window_count == 1 &&
-           asked->device_count == 0 && !(some_ops && part->work->by == BY_MODULE);
+    return selection->host->sums != NULL && selection->owners == NULL &&
+           selection->window_count == 1 && asked->device_count == 0 &&
+           !(some_ops && part->work->by == BY_MODULE);
 }
 
 const struct entry_range *top_sum_op_blocks(struct op_part *part, struct arena *arena,

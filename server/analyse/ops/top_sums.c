@@ -223,6 +223,21 @@ static void sum_block(void *data, const struct op_block *block)
     }
 }
 
+/* Those of which the steps own each op. */
+static void owned_executions(const struct selection *selection, bool *whole)
+{
+    const struct attribution *attribution = selection->host->attribution;
+
+    memset(whole, selection->all_tracks, attribution->execution_count * sizeof(*whole));
+    for (uint32_t i = 0; i < attribution->entry_count; i++) {
+        const struct attributed *entry = &attribution->entries[i];
+
+        if (entry->execution != NO_EXECUTION &&
+            selection_inside_entry(selection, i) != entry->dur_ps)
+            whole[entry->execution] = false;
+    }
+}
+
 /* By execution: does the selection let all of its ops through, so that the one that was marked as
  * first is among them? NULL: of every one. */
 static bool *whole_executions(const struct selection *selection)
@@ -234,6 +249,10 @@ static bool *whole_executions(const struct selection *selection)
 
     bool *whole = memory_resize(NULL, (size_t)attribution->execution_count + 1, sizeof(*whole));
 
+    if (selection->owners != NULL) {
+        owned_executions(selection, whole);
+        return whole;
+    }
     for (uint32_t i = 0; i < attribution->execution_count; i++) {
         const struct execution *execution = &attribution->executions[i];
         int64_t dur_ps = execution->end_ps - execution->start_ps;

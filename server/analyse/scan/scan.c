@@ -151,9 +151,12 @@ static void list_row(struct listing *listing, row_id index, const struct window 
 static void list_track(struct listing *listing, const struct track *track)
 {
     uint32_t cuts_before = listing->cut_count;
+    const struct window *windows;
+    uint32_t count = selection_windows_of(listing->selection,
+                                          (track_id)(track - listing->trace->tracks), &windows);
 
-    for (uint32_t i = 0; i < listing->selection->window_count; i++) {
-        const struct window *window = &listing->selection->windows[i];
+    for (uint32_t i = 0; i < count; i++) {
+        const struct window *window = &windows[i];
 
         if (track->row_count == 0 || track->start_ps >= window->to_ps ||
             track->end_ps < window->from_ps)

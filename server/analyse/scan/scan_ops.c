@@ -102,7 +102,8 @@ static uint8_t *touched_blocks(const struct selection *selection)
     int64_t start_ps = trace->start_ps, rest_ps = trace->end_ps - trace->start_ps;
     int64_t most_ps = rest_ps / FEW;
 
-    if (!selection->cut_in_time || attribution->totals == NULL || attribution->devices == NULL)
+    if (!selection->cut_in_time || selection->owners != NULL || attribution->totals == NULL ||
+        attribution->devices == NULL)
         return NULL;
     for (uint32_t i = 0; i < selection->window_count; i++) {
         struct window window = selection->windows[i];
@@ -172,6 +173,9 @@ static int64_t inside_of(const struct part *part, struct track_cursor *cursor,
     if (!part->wanted[entry->op] || !selection_has_device(selection, entry->device) ||
         (!selection->all_tracks && !selection->tracks[cursor_track(cursor, entry->slice)]))
         return -1;
+    if (selection->owners != NULL)
+        return selection_inside_entry(selection,
+                                      (uint32_t)(entry - selection->host->attribution->entries));
     if (!selection->cut_in_time || is_whole_in_first(selection, entry))
         return entry->dur_ps;
     return selection_inside_near(selection, &cursor->near, entry->start_ps, entry->dur_ps);
@@ -359,9 +363,8 @@ static void give_cuts(const struct selection *selection, const uint32_t *cuts, u
     ops.inside_ps = memory_resize(NULL, count, sizeof(*ops.inside_ps));
     ops.self_ps = memory_resize(NULL, count, sizeof(*ops.self_ps));
     for (uint32_t i = 0; i < count; i++) {
-        const struct attributed *entry = &entries[cuts[i]];
 
-        ops.inside_ps[i] = selection_inside(selection, entry->start_ps, entry->dur_ps);
+        ops.inside_ps[i] = selection_inside_entry(selection, cuts[i]);
         ops.self_ps[i] = ops.inside_ps[i];
         *map64_at(&ops.cut_of, cuts[i], 0) = i;
     }

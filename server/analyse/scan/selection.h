@@ -13,16 +13,24 @@ struct window {
     int64_t from_ps, to_ps; /* file time */
 };
 
+#define NO_OWNER UINT32_MAX
+
 struct selection { /* of one host */
     const struct host_trace *host;
     uint32_t index;   /* of the host in the run */
     bool cut_in_time; /* else the one window holds the whole trace: stored totals may answer */
-    const struct window *windows;
+    const struct window *windows; /* the steps' times, where steps are asked for */
     uint32_t window_count;
-    const bool *tracks; /* by id; derived tracks and counters never */
-    bool all_tracks;    /* every other one is let through */
-    bool ops_only;      /* asked by what only ops have: module, scope, an ordinal on host threads */
-    bool by_name;       /* name or q is asked for */
+    struct window within; /* asked for, besides steps */
+    /* Where steps are asked for: what of them was done on the threads that make their calls. */
+    const struct window *spans;
+    uint32_t span_count;
+    const bool *steps_on;   /* by track: those threads; NULL: none */
+    const uint32_t *owners; /* by entry: NO_OWNER is no work of the steps; NULL: time tells */
+    const bool *tracks;     /* by id; derived tracks and counters never */
+    bool all_tracks;        /* every other one is let through */
+    bool ops_only; /* asked by what only ops have: module, scope, an ordinal on host threads */
+    bool by_name;  /* name or q is asked for */
     const struct restriction *asked;
 };
 
@@ -34,6 +42,11 @@ int64_t selection_inside(const struct selection *selection, int64_t start_ps, in
  * `*near` is 0 before the first. */
 int64_t selection_inside_near(const struct selection *selection, uint32_t *near, int64_t start_ps,
                               int64_t dur_ps);
+/* What is let through of an op by step and time: all or a part of its time; -1: nothing. */
+int64_t selection_inside_entry(const struct selection *selection, uint32_t index);
+/* Of these windows the ones that hold for a track; how many. */
+uint32_t selection_windows_of(const struct selection *selection, track_id track,
+                              const struct window **ret);
 /* Does what begins at this moment begin inside of a window? */
 bool selection_begins_inside(const struct selection *selection, int64_t at_ps);
 /* Is every op of the host let through, whole? Then totals of ops say all of them. */

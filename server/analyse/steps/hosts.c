@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "analyse/stats/map64.h"
-#include "analyse/stats/quantile.h"
+#include "analyse/stats/stats.h"
 #include "trace/ps.h"
 
 enum {
@@ -174,7 +174,7 @@ static void sum_lane(const struct lanes *lanes, uint32_t lane, const struct lane
         ps_add(&total->op_wait_ps, cell->op_wait_ps);
         ps_add(&total->wait_ps, cell->wait_ps);
     }
-    total->median_ps = quantile_of(room, total->step_count, 50);
+    total->median_ps = median_of(room, total->step_count);
     for (uint32_t row = 0; row < lanes->step_count; row++) {
         const struct lane_step *cell = &cells[(size_t)row * lanes->lane_count + lane];
 
@@ -182,7 +182,7 @@ static void sum_lane(const struct lanes *lanes, uint32_t lane, const struct lane
             room[last++] = cell->lag_ps;
     }
     total->last_count = last;
-    total->lag_median_ps = quantile_of(room, last, 50);
+    total->lag_median_ps = median_of(room, last);
     total->straggler = lanes->compared_count >= STRAGGLER_STEPS_MIN &&
                        last > lanes->compared_count / 2 &&
                        total->lag_median_ps > total->median_ps / STRAGGLER_SHARE;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyse/steps/capture.h"
 #include "analyse/steps/device_line.h"
 #include "analyse/steps/steps.h"
 #include "trace/ps.h"
@@ -64,7 +65,7 @@ static void add_window(struct windows *windows, struct window window, int64_t st
 static struct window capture_of(const struct host_trace *host,
                                 const struct restriction *restriction)
 {
-    struct window window = {host->trace->start_ps, host->trace->end_ps};
+    struct window window = capture_window(host->trace);
     int64_t at_ps;
 
     if (restriction->has_window &&

@@ -95,41 +95,84 @@ static int64_t to_file_time(int64_t run_ps, int64_t offset_ps)
     return file_ps;
 }
 
+static struct window window_of(const struct host_trace *host, int64_t start_ps, int64_t dur_ps,
+                               struct window within)
+{
+    struct window window = {
+        .from_ps = to_file_time(start_ps, host->offset_ps),
+        .to_ps = to_file_time(start_ps + dur_ps, host->offset_ps),
+    };
+
+    window.from_ps = window.from_ps < within.from_ps ? within.from_ps : window.from_ps;
+    window.to_ps = window.to_ps > within.to_ps ? within.to_ps : window.to_ps;
+    return window;
+}
+
+static struct window asked_window(const struct selection *selection)
+{
+    const struct restriction *asked = selection->asked;
+    int64_t offset_ps = selection->host->offset_ps;
+
+    if (!asked->has_window)
+        return (struct window){INT64_MIN, INT64_MAX};
+    return (struct window){to_file_time(asked->start_ps, offset_ps),
+                           to_file_time(asked->end_ps, offset_ps)};
+}
+
+/* The threads on which the program marks its steps, where they have a time of their own. */
+static void select_spans(struct selection *selection, const struct steps *steps,
+                         struct arena *arena)
+{
+    const struct trace *trace = selection->host->trace;
+    struct window within = asked_window(selection);
+    struct window *spans = arena_array(arena, struct window, (size_t)steps->count + 1);
+    bool *on = arena_array(arena, bool, (size_t)trace->track_count + 1);
+    bool apart = false;
+
+    for (uint32_t i = 0; i < steps->count; i++) {
+        const struct step *step = &steps->items[i];
+        struct window span =
+            window_of(selection->host, step->host_start_ps, step->host_dur_ps, within);
+
+        if (step->host != selection->index || step->host_dur_ps < 0 || step->slice == NO_SLICE)
+            continue;
+        on[trace->rows[trace_row_of(trace, step->slice)].track] = true;
+        apart |= step->time_rule != STEP_TIME_SPAN;
+        if (span.from_ps < span.to_ps)
+            spans[selection->span_count++] = span;
+    }
+    selection->span_count = join_windows(spans, selection->span_count);
+    selection->spans = spans;
+    selection->steps_on = apart && selection->span_count > 0 ? on : NULL;
+}
+
 static void select_windows(struct selection *selection, const struct steps *steps,
                            struct arena *arena)
 {
     const struct host_trace *host = selection->host;
     const struct restriction *asked = selection->asked;
-    struct window all = {.from_ps = INT64_MIN, .to_ps = INT64_MAX};
+    struct window all = asked_window(selection);
     struct window *windows = arena_array(arena, struct window, (size_t)steps->count + 1);
     uint32_t count = 0;
 
-    if (asked->has_window) {
-        all.from_ps = to_file_time(asked->start_ps, host->offset_ps);
-        all.to_ps = to_file_time(asked->end_ps, host->offset_ps);
-    }
     if (asked->step_range_count == 0)
         windows[count++] = all;
     for (uint32_t i = 0; i < steps->count; i++) {
         const struct step *step = &steps->items[i];
-        struct window window = {
-            .from_ps = to_file_time(step->start_ps, host->offset_ps),
-            .to_ps = to_file_time(step->start_ps + step->dur_ps, host->offset_ps),
-        };
+        struct window window = window_of(host, step->start_ps, step->dur_ps, all);
 
-        if (step->host != selection->index)
-            continue;
-        if (window.from_ps < all.from_ps)
-            window.from_ps = all.from_ps;
-        if (window.to_ps > all.to_ps)
-            window.to_ps = all.to_ps;
-        if (window.from_ps < window.to_ps)
+        if (step->host == selection->index && window.from_ps < window.to_ps)
             windows[count++] = window;
     }
     selection->window_count = join_windows(windows, count);
     selection->windows = windows;
+    selection->within = all;
+    if (asked->step_range_count > 0) {
+        select_spans(selection, steps, arena);
+        selection->owners = steps->owners == NULL ? NULL : steps->owners[selection->index];
+    }
     /* An end at the hull's end still leaves out the instants there, so it must lie behind. */
-    selection->cut_in_time = selection->window_count != 1 ||
+    selection->cut_in_time = selection->owners != NULL || selection->window_count != 1 ||
                              windows[0].from_ps > host->trace->start_ps ||
                              windows[0].to_ps <= host->trace->end_ps;
 }

@@ -27,27 +27,16 @@ const char *step_trust_word(enum step_trust trust)
     return words[trust];
 }
 
-/* "ProfilerStep#12" -> "ProfilerStep": the name of all of them. */
-static struct str without_number(struct str name)
-{
-    struct str bare = name;
-
-    while (bare.count > 0 && bare.at[bare.count - 1] >= '0' && bare.at[bare.count - 1] <= '9')
-        bare.count--;
-    while (bare.count > 0 && bare.count < name.count &&
-           (bare.at[bare.count - 1] == '#' || bare.at[bare.count - 1] == ' '))
-        bare.count--;
-    return bare.count > 0 ? bare : name;
-}
-
-static struct str rule_text(enum step_rule rule, const struct step_list *list, struct arena *arena)
+static struct str rule_text(enum step_rule rule, const struct step_list *list, struct str others,
+                            struct arena *arena)
 {
     struct str name = list->count > 0 ? list->items[0].name : STR("");
 
     switch (rule) {
     case STEP_ANNOTATION:
-        return str_format(arena, "step annotations \"%.*s\" of the program",
-                          STR_ARG(without_number(name)));
+        return str_format(arena, "step annotations \"%.*s\" of the program%s%.*s",
+                          STR_ARG(step_family(name)), others.count > 0 ? "; it also marks " : "",
+                          STR_ARG(others));
     case STEP_LINE:
         return STR("the Steps line of the device");
     case STEP_REGEX:
@@ -58,7 +47,8 @@ static struct str rule_text(enum step_rule rule, const struct step_list *list, s
                           STR_ARG(name));
     case STEP_REPEATED:
         return str_format(arena,
-                          "no step annotation and no program: \"%.*s\" repeats on its thread",
+                          "no step annotation and no program: \"%.*s\" repeats on its thread, each "
+                          "up to the next",
                           STR_ARG(name));
     default:
         return STR("no step annotation, no Steps line, and nothing that repeats: mark steps with "
@@ -166,24 +156,226 @@ struct found { /* which rule found them */
     bool derived; /* on lines that a tool derived */
 };
 
-static struct found find_all(const struct run_traces *run, struct step_list *list)
+static struct found find_all(const struct run_traces *run, bool marked, struct step_list *list)
 {
     static const struct {
         struct found found;
         void (*find)(const struct host_trace *, uint32_t, struct step_list *);
     } finders[] = {
-        {{STEP_ANNOTATION, false}, find_annotated}, {{STEP_LINE, false}, find_on_lines},
-        {{STEP_MODULE, false}, find_executions},    {{STEP_LINE, true}, find_on_derived_lines},
+        {{STEP_LINE, false}, find_on_lines},     {{STEP_ANNOTATION, false}, find_annotated},
+        {{STEP_MODULE, false}, find_executions}, {{STEP_LINE, true}, find_on_derived_lines},
         {{STEP_REPEATED, false}, find_repeated},
     };
 
     for (size_t i = 0; i < COUNT(finders); i++) {
+        if (marked && finders[i].found.rule != STEP_ANNOTATION)
+            continue;
         for (uint32_t host = 0; host < run->host_count; host++)
             finders[i].find(&run->hosts[host], host, list);
         if (list->count > 0)
             return finders[i].found;
     }
     return (struct found){STEP_NONE, false};
+}
+
+/* What a rule found stands where its spans do, if it found spans. */
+static void set_spans(struct step_list *list, enum step_rule rule)
+{
+    bool spans = rule == STEP_ANNOTATION || rule == STEP_REGEX || rule == STEP_REPEATED;
+
+    for (uint32_t i = 0; i < list->count; i++) {
+        struct step *step = &list->items[i];
+
+        step->host_start_ps = step->start_ps;
+        step->host_dur_ps = spans ? step->dur_ps : -1;
+        step->work_start_ps = step->work_end_ps = step->start_ps;
+        step->time_rule = rule == STEP_LINE     ? STEP_TIME_LINE
+                          : rule == STEP_MODULE ? STEP_TIME_NEXT
+                                                : STEP_TIME_SPAN;
+    }
+}
+
+/* By host the owners of its ops; then how long steps took. */
+static uint32_t **find_work(const struct run_traces *run, struct step_list *list,
+                            struct arena *arena)
+{
+    uint32_t **owners = arena_array(arena, uint32_t *, (size_t)run->host_count + 1);
+
+    for (uint32_t host = 0; host < run->host_count; host++) {
+        owners[host] = steps_own(&run->hosts[host], host, list, arena);
+        steps_time(&run->hosts[host], host, owners[host], list);
+    }
+    return owners;
+}
+
+static void move_owners(const struct run_traces *run, uint32_t **owners, const uint32_t *places)
+{
+    for (uint32_t host = 0; host < run->host_count; host++) {
+        for (uint32_t i = 0; owners[host] != NULL && i < run->hosts[host].attribution->entry_count;
+             i++)
+            owners[host][i] = owners[host][i] == NO_OWNER ? NO_OWNER : places[owners[host][i]];
+    }
+}
+
+static int by_number(const void *left, const void *right)
+{
+    const struct step *a = left, *b = right;
+
+    if (a->host != b->host)
+        return a->host < b->host ? -1 : 1;
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+/* Steps that a device recorded have the spans of the marks that bear their numbers, on any host
+ * once. */
+static void attach_spans(const struct run_traces *run, struct step_list *list)
+{
+    struct step_list marks = {0};
+
+    for (uint32_t host = 0; host < run->host_count; host++)
+        find_annotated(&run->hosts[host], host, &marks);
+    if (marks.count > 0)
+        qsort(marks.items, marks.count, sizeof *marks.items, by_number);
+    for (uint32_t i = 0; i < list->count; i++) {
+        struct step *step = &list->items[i];
+        const struct step *mark = marks.count > 0 ? bsearch(step, marks.items, marks.count,
+                                                            sizeof *marks.items, by_number)
+                                                  : NULL;
+        bool again = mark != NULL &&
+                     ((mark > marks.items && by_number(mark, mark - 1) == 0) ||
+                      (mark + 1 < marks.items + marks.count && by_number(mark, mark + 1) == 0));
+
+        if (mark == NULL || again || !mark->numbered || !step->numbered)
+            continue;
+        step->host_start_ps = mark->start_ps;
+        step->host_dur_ps = mark->dur_ps;
+    }
+    free(marks.items);
+}
+
+/* What repeats tells when a step begins, and not how long it takes: a wait for data is none. The
+ * last one's time is not known. */
+static void time_to_next(const struct run_traces *run, struct step_list *list)
+{
+    for (uint32_t host = 0; host < run->host_count; host++) {
+        struct step *last = NULL;
+
+        for (uint32_t i = 0; i < list->count; i++) {
+            struct step *step = &list->items[i];
+
+            if (step->host != host || step->time_rule != STEP_TIME_SPAN)
+                continue;
+            step->time_rule = STEP_TIME_NEXT;
+            if (last != NULL)
+                last->dur_ps = step->start_ps - last->start_ps;
+            last = step;
+        }
+        if (last != NULL)
+            last->cut = true;
+    }
+}
+
+/* A guess that its own evidence contradicts is not stated. */
+static void take_back(struct step_list *list, uint32_t **owners, const struct run_traces *run,
+                      struct arena *arena, struct steps *ret)
+{
+    ret->rule_text = str_format(arena,
+                                "no steps: %.*s (%.*s); mark steps with "
+                                "jax.profiler.StepTraceAnnotation",
+                                STR_ARG(ret->rule_text), STR_ARG(ret->confidence_text));
+    ret->rule = STEP_NONE;
+    ret->confidence = TRUST_LOW;
+    ret->confidence_text = STR("what repeats is not regular");
+    list->count = 0;
+    for (uint32_t host = 0; host < run->host_count; host++)
+        owners[host] = NULL;
+}
+
+/* What only ended the times of others goes; `owners` says no more that it did anything. */
+static void drop_foreign(const struct run_traces *run, struct step_list *list, uint32_t **owners)
+{
+    uint32_t *places = memory_resize(NULL, (size_t)list->count + 1, sizeof *places);
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < list->count; i++) {
+        places[i] = list->items[i].foreign ? NO_OWNER : kept;
+        if (!list->items[i].foreign)
+            list->items[kept++] = list->items[i];
+    }
+    if (kept < list->count)
+        move_owners(run, owners, places);
+    list->count = kept;
+    free(places);
+}
+
+static int by_start_of(const void *left, const void *right, void *data)
+{
+    const struct step *steps = data;
+
+    return by_start(&steps[*(const uint32_t *)left], &steps[*(const uint32_t *)right]);
+}
+
+/* The steps in the order of their times, and where each stands then. */
+static uint32_t *order_steps(struct step_list *list)
+{
+    uint32_t *order = memory_resize(NULL, (size_t)list->count + 1, sizeof *order);
+    uint32_t *places = memory_resize(NULL, (size_t)list->count + 1, sizeof *places);
+    struct step *items = memory_resize(NULL, (size_t)list->count + 1, sizeof *items);
+
+    for (uint32_t i = 0; i < list->count; i++)
+        order[i] = i;
+    qsort_r(order, list->count, sizeof *order, by_start_of, list->items);
+    for (uint32_t i = 0; i < list->count; i++) {
+        items[i] = list->items[order[i]];
+        places[order[i]] = i;
+    }
+    free(list->items);
+    free(order);
+    list->items = items;
+    return places;
+}
+
+/* Those that are asked for; `places` becomes where each stands among them. */
+static void keep_asked(const struct run_traces *run, const struct restriction *restriction,
+                       const struct step_list *list, uint32_t *places, struct arena *arena,
+                       struct steps *ret)
+{
+    struct asked_range *ranges = order_ranges(restriction, arena);
+    uint32_t range_count = join_ranges(ranges, restriction->step_range_count);
+    const bool *hosts = hosts_asked(run, restriction, arena);
+    uint32_t *kept = memory_resize(NULL, (size_t)list->count + 1, sizeof *kept);
+
+    ret->items = arena_array(arena, struct step, list->count);
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct step *step = &list->items[i];
+
+        kept[i] = NO_OWNER;
+        if (!is_asked(restriction, ranges, range_count, hosts, step))
+            continue;
+        kept[i] = ret->count;
+        ret->items[ret->count] = *step;
+        ret->items[ret->count].ordinal = ret->count;
+        ret->count++;
+        ret->warmup_count += step->warmup;
+        ret->cut_count += step->cut && !step->warmup;
+        ret->ahead_max = step->ahead > ret->ahead_max ? step->ahead : ret->ahead_max;
+    }
+    ret->ordinal_count = ret->count;
+    for (uint32_t i = 0; i < list->count; i++)
+        places[i] = kept[places[i]];
+    free(kept);
+}
+
+static enum step_time most_of_times(const struct steps *steps)
+{
+    uint32_t counts[STEP_TIME_NEXT + 1] = {0};
+    enum step_time best = STEP_TIME_SPAN;
+
+    for (uint32_t i = 0; i < steps->count; i++)
+        counts[steps->items[i].time_rule]++;
+    for (int rule = 0; rule <= STEP_TIME_NEXT; rule++)
+        best = counts[rule] > counts[best] ? (enum step_time)rule : best;
+    return best;
 }
 
 enum status steps_find(const struct run_traces *run, const struct restriction *restriction,
@@ -196,28 +388,44 @@ enum status steps_find(const struct run_traces *run, const struct restriction *r
     if (restriction->step_regex.count > 0)
         TRY(find_by_expression(run, restriction->step_regex, &list, err));
     else
-        found = find_all(run, &list);
+        found = find_all(run, restriction->family.count > 0, &list);
+    if (found.rule == STEP_ANNOTATION || restriction->family.count > 0) {
+        enum status status =
+            steps_choose_family(restriction->family, &list, arena, &ret->others, err);
+
+        if (status != OK)
+            free(list.items);
+        TRY(status);
+    }
     if (list.count > 0)
         qsort(list.items, list.count, sizeof(*list.items), by_start);
+    ret->rule = list.count > 0 ? found.rule : STEP_NONE;
+    set_spans(&list, ret->rule);
+
+    uint32_t **owners = find_work(run, &list, arena);
+
+    if (found.rule == STEP_REPEATED)
+        time_to_next(run, &list);
+    if (found.rule == STEP_LINE)
+        attach_spans(run, &list);
+    drop_foreign(run, &list, owners);
+
+    uint32_t *places = order_steps(&list);
+
     for (uint32_t host = 0; host < run->host_count; host++)
         steps_mark(run, &list, host);
-    ret->rule = list.count > 0 ? found.rule : STEP_NONE;
-    ret->rule_text = rule_text(ret->rule, &list, arena);
-    ret->confidence =
-        steps_trust(run, ret->rule, found.derived, &list, arena, &ret->confidence_text);
-    ret->items = arena_array(arena, struct step, list.count);
+    bool contradicted;
 
-    struct asked_range *ranges = order_ranges(restriction, arena);
-    uint32_t range_count = join_ranges(ranges, restriction->step_range_count);
-    const bool *hosts = hosts_asked(run, restriction, arena);
-
-    for (uint32_t i = 0; i < list.count; i++) {
-        if (!is_asked(restriction, ranges, range_count, hosts, &list.items[i]))
-            continue;
-        ret->items[ret->count++] = list.items[i];
-        ret->warmup_count += list.items[i].warmup;
-        ret->cut_count += list.items[i].cut && !list.items[i].warmup;
-    }
+    ret->rule_text = rule_text(ret->rule, &list, ret->others, arena);
+    ret->confidence = steps_trust(run, ret->rule, found.derived, &list, arena,
+                                  &ret->confidence_text, &contradicted);
+    if (contradicted)
+        take_back(&list, owners, run, arena, ret);
+    keep_asked(run, restriction, &list, places, arena, ret);
+    ret->time_rule = most_of_times(ret);
+    move_owners(run, owners, places);
+    ret->owners = (const uint32_t *const *)owners;
+    free(places);
     free(list.items);
     return OK;
 }

@@ -1,6 +1,18 @@
-/* Steps of a run: where they begin and end, and where their time went.
+/* Steps of a run: which span of the program each is, what it did on the devices, how long it took,
+ * and where that time went.
  *
- * Recognised by the first rule that finds any, per run:
+ *   host     |0||1||2|                          spans: calls are made, nobody waits for results
+ *   device      |0 work |1 work |2 work |       what the calls launched
+ *   time        |   0   |   1   |   2   |       STEP_TIME_WORK: from work to work
+ *
+ *   host     |0 calls  waits||1 calls  waits|
+ *   device      |0 work |      |1 work |
+ *   time     |       0      ||      1       |   STEP_TIME_SPAN: the span holds its work
+ *
+ * A step's work is what its calls launched, wherever it lies: by the launches that the file tells,
+ * by arrows, by the order of a program's calls and executions, and where none of these are by time.
+ *
+ * Steps are recognised by the first rule that finds any, per run:
  *
  *   regex        slices whose names `step_regex` matches, where the question has one
  *   annotation   slices with the arg _r = 1 (StepTraceAnnotation); number = step_num
@@ -19,15 +31,31 @@
 
 #include "analyse/steps/breakdown.h"
 
+enum step_time {                 /* what a step's time is */
+                 STEP_TIME_SPAN, /* the span that marks it */
+                 STEP_TIME_WORK, /* from the begin of its work to that of the next one's */
+                 STEP_TIME_LINE, /* as the device recorded it */
+                 STEP_TIME_NEXT, /* from the begin of an execution or slice to that of the next */
+};
+const char *step_time_word(enum step_time rule); /* "span", "work", "steps-line", "next" */
+
 struct step {
     uint32_t host;            /* index into run->hosts */
     int64_t number;           /* step_num, or the ordinal among the host's steps */
     bool numbered;            /* the file said the number */
     struct str name;          /* "train" */
     slice_id slice;           /* NO_SLICE for executions */
-    int64_t start_ps, dur_ps; /* run time */
+    track_id thread;          /* of the slice */
+    int64_t start_ps, dur_ps; /* run time: the step's time, by `time_rule` */
+    enum step_time time_rule;
+    int64_t host_start_ps, host_dur_ps; /* the span that marks it; dur -1: none does */
+    int64_t work_start_ps, work_end_ps; /* hull of its work on all devices; equal: none is known */
+    uint64_t work_count;                /* ops of it */
+    uint32_t ordinal;                   /* by which `owners` names it */
+    uint32_t ahead; /* steps up to this one that were not finished when its span ended */
     bool warmup, outlier;
     bool cut;                /* its end is not in the file, or not its last ops */
+    bool foreign;            /* a mark of another family: only while steps are found */
     struct device_time time; /* sums to dur_ps; only from steps_breakdown */
 };
 
@@ -47,12 +75,19 @@ const char *step_trust_word(enum step_trust trust); /* "low" ... "high" */
 struct steps {
     struct step *items; /* by start, then host */
     uint32_t count, warmup_count;
-    uint32_t cut_count; /* that are no warm-up */
+    uint32_t ordinal_count; /* of those found, also where some are left out later */
+    uint32_t cut_count;     /* that are no warm-up */
     enum step_rule rule;
     struct str rule_text; /* a sentence: how they were recognised */
+    struct str others;    /* what else the program marks, "eval" (24); "": nothing */
     enum step_trust confidence;
     struct str confidence_text;       /* why it is as sure as that */
     struct device_time *const *lanes; /* [step]: its host's devices; NULL: not kept */
+    enum step_time time_rule;         /* of most of them */
+    uint32_t ahead_max;               /* how many steps the host was ahead at most */
+    /* [host][entry of its attribution]: the ordinal of the step whose work it is, NO_OWNER for
+     * none; NULL for a host without steps or ops. */
+    const uint32_t *const *owners;
 };
 
 /* Is it a measure of the others? Warm-ups are not, nor what the end of the recording cuts, where
@@ -82,15 +117,17 @@ struct breakdown_question *steps_question(const struct host_trace *host, uint32_
                                           const struct steps *steps,
                                           const struct host_devices *devices, struct arena *arena);
 
-enum { LEFT_OUT_NOTES = 2 };
-/* Notes of the threads and devices that are too many to be walked; there is room for all. */
+enum { LEFT_OUT_NOTES = 3 };
+/* Notes of the threads and devices that are too many to be walked, and of work that stands before
+ * its calls; there is room for all. */
 uint32_t steps_left_out(const struct run_traces *run, const struct steps *steps,
                         struct arena *arena, struct answer_note *ret);
 
 /* The median of each host's steps without warm-ups; -1 of fewer than two. */
 int64_t *steps_medians(const struct run_traces *run, const struct steps *steps,
                        struct arena *arena);
-/* Columns: step name host start_ps end_ps dur_ps delta_ps warmup outlier cut slowest_by
+/* Columns: step name host start_ps end_ps dur_ps rule span_ps work_start_ps work_end_ps ahead
+ * delta_ps warmup outlier cut slowest_by
  * slowest_by_ps busy_ps wait_ps hidden_communication_ps breakdown (CELL_KINDS). Default sort:
  * "start_ps". */
 MUST_CHECK enum status steps_table(const struct run_traces *run,

@@ -5,6 +5,24 @@
 #include "trace/args/args.h"
 #include "trace/names/by_name.h"
 
+/* TensorFlow's runtime marks its own calls as roots. */
+static bool is_runtime(struct str name)
+{
+    return str_equal(name, STR("FunctionRun"));
+}
+
+static bool is_number(const struct trace *trace, const struct arg_column *column, uint32_t at,
+                      int64_t *ret)
+{
+    if (column->type[at] == ARG_STRING) /* as JSON has it */
+        return str_to_i64(trace_name(trace, (name_id)column->bits[at]), ret);
+    if (column->type[at] != ARG_INT64 &&
+        (column->type[at] != ARG_UINT64 || column->bits[at] > INT64_MAX))
+        return false;
+    *ret = (int64_t)column->bits[at];
+    return true;
+}
+
 static void add_annotated(const struct host_trace *host, uint32_t index, event_id event,
                           const struct arg_column *numbers, uint32_t at, struct step_list *list)
 {
@@ -14,16 +32,53 @@ static void add_annotated(const struct host_trace *host, uint32_t index, event_i
         return;
 
     struct slice slice = trace_slice(host->trace, id);
+    const struct track *track = &host->trace->tracks[host->trace->rows[slice.row].track];
     struct step step = step_of(host, index, &slice);
 
-    if (slice.dur_ps <= 0 || host->trace->tracks[host->trace->rows[slice.row].track].derived)
+    if (slice.dur_ps <= 0 || track->derived || track->device >= 0 || is_runtime(step.name))
         return;
-    if (numbers != NULL && (numbers->type[at] == ARG_INT64 ||
-                            (numbers->type[at] == ARG_UINT64 && numbers->bits[at] <= INT64_MAX))) {
-        step.numbered = true;
-        step.number = (int64_t)numbers->bits[at];
-    }
+    step.numbered = numbers != NULL && is_number(host->trace, numbers, at, &step.number);
     step_list_add(list, step);
+}
+
+static bool marks_root(const struct arg_column *column, uint32_t at)
+{
+    return (column->type[at] == ARG_INT64 || column->type[at] == ARG_UINT64) &&
+           column->bits[at] == 1;
+}
+
+static bool marks_any(const struct arg_column *column, uint32_t at)
+{
+    return column->type[at] != ARG_NONE;
+}
+
+/* Slices with this key, as `marks` says; the same or another key has their numbers. */
+static void find_marked(const struct host_trace *host, uint32_t index, const char *key,
+                        const char *number_key,
+                        bool (*marks)(const struct arg_column *column, uint32_t at),
+                        struct step_list *list)
+{
+    name_id root, number;
+
+    if (!trace_find_name(host->trace, str_of(key), &root))
+        return;
+
+    bool has_numbers = trace_find_name(host->trace, str_of(number_key), &number);
+    struct arg_column *columns = memory_resize(NULL, 2, sizeof(*columns)); /* 300 KB */
+
+    for (uint32_t block = 0; block < trace_arg_block_count(host->trace); block++) {
+        if (!trace_arg_column(host->trace, block, root, &columns[0]))
+            continue;
+
+        bool numbered = has_numbers && trace_arg_column(host->trace, block, number, &columns[1]);
+
+        for (uint32_t at = 0; at < columns[0].count; at++) {
+            if (marks(&columns[0], at))
+                add_annotated(host, index, columns[0].first_event + at,
+                              numbered ? &columns[1] : NULL, at, list);
+        }
+    }
+    free(columns);
 }
 
 /* Where one step ends PyTorch begins the next: the last mark is where its profiler was stopped, a
@@ -77,34 +132,19 @@ static void find_profiler_steps(const struct host_trace *host, uint32_t index,
     }
 }
 
+/* JAX marks roots; what it writes as JSON keeps their numbers alone. TensorFlow's roots have a name
+ * that XProf gives them. */
 void find_annotated(const struct host_trace *host, uint32_t index, struct step_list *list)
 {
     uint32_t from = list->count;
-    name_id root, number;
 
-    if (trace_find_name(host->trace, STR("_r"), &root)) {
-        bool has_numbers = trace_find_name(host->trace, STR("step_num"), &number);
-        struct arg_column *columns = memory_resize(NULL, 2, sizeof(*columns)); /* 300 KB */
-
-        for (uint32_t block = 0; block < trace_arg_block_count(host->trace); block++) {
-            if (!trace_arg_column(host->trace, block, root, &columns[0]))
-                continue;
-
-            bool numbered =
-                has_numbers && trace_arg_column(host->trace, block, number, &columns[1]);
-
-            for (uint32_t at = 0; at < columns[0].count; at++) {
-                if ((columns[0].type[at] == ARG_INT64 || columns[0].type[at] == ARG_UINT64) &&
-                    columns[0].bits[at] == 1)
-                    add_annotated(host, index, columns[0].first_event + at,
-                                  numbered ? &columns[1] : NULL, at, list);
-            }
-        }
-        free(columns);
-    }
+    find_marked(host, index, "_r", "step_num", marks_root, list);
+    if (list->count == from)
+        find_marked(host, index, "step_num", "step_num", marks_any, list);
+    if (list->count == from)
+        find_marked(host, index, "step_name", "step_name", marks_any, list);
     if (list->count == from) {
         find_profiler_steps(host, index, list);
         drop_stub(list, from);
     }
-    step_list_settle(list, from);
 }

@@ -112,53 +112,6 @@ static void add_dominant_module(const struct host_trace *host, uint32_t index,
         add_modules(host, index, best, list);
 }
 
-/* The op that came last on a device up to then; NO_OP where the file tells none. */
-static uint32_t last_op(const struct attribution *of, int32_t device, int64_t end_ps)
-{
-    uint32_t low = 0, high = of->entry_count;
-
-    while (low < high) { /* the first entry behind (device, end) */
-        uint32_t middle = low + (high - low) / 2;
-        const struct attributed *entry = &of->entries[of->by_device_time[middle]];
-
-        if (entry->device < device || (entry->device == device && entry->start_ps < end_ps))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0 || of->entries[of->by_device_time[low - 1]].device != device)
-        return NO_OP;
-    return of->entries[of->by_device_time[low - 1]].op;
-}
-
-/* Did the recording end within the last execution? Those before it agree in their last op, and it
- * neither has that one nor lasts as long as any of them. `all` by start. */
-static bool last_is_cut(const struct host_trace *host, const struct step_list *all)
-{
-    enum { LOOKED_AT = 4 };
-    uint32_t seen = 0, last = NO_OP, others = NO_OP;
-    int64_t last_ps = 0;
-
-    for (uint32_t i = all->count; i-- > 0 && seen < LOOKED_AT;) {
-        const struct step *step = &all->items[i];
-        uint32_t op;
-
-        if (step->number != all->items[0].number)
-            continue;
-        op = last_op(host->attribution, (int32_t)step->number,
-                     step->start_ps + step->dur_ps - host->offset_ps);
-        if (op == NO_OP || (seen > 1 && op != others) || (seen > 0 && last_ps >= step->dur_ps))
-            return false;
-        if (seen++ == 0) {
-            last = op;
-            last_ps = step->dur_ps;
-        } else {
-            others = op;
-        }
-    }
-    return seen == LOOKED_AT && last != others;
-}
-
 /* Executions of one program on several devices at one time are one step; each lasts until the next
  * begins, so that what is between them is seen. */
 void find_executions(const struct host_trace *host, uint32_t index, struct step_list *list)
@@ -189,14 +142,12 @@ void find_executions(const struct host_trace *host, uint32_t index, struct step_
         else if (step->start_ps + step->dur_ps > last->start_ps + last->dur_ps)
             last->dur_ps = step->start_ps + step->dur_ps - last->start_ps;
     }
-    bool cut = all.count > 0 && last_is_cut(host, &all);
-
     free(all.items);
     for (uint32_t i = from; i < list->count; i++) {
         list->items[i].number = i - from;
         if (i + 1 < list->count)
             list->items[i].dur_ps = list->items[i + 1].start_ps - list->items[i].start_ps;
-        else
-            list->items[i].cut |= cut;
+        else /* when it gave way to the next is not in the file */
+            list->items[i].cut = true;
     }
 }

@@ -4,6 +4,7 @@
  *   host B    device 0 ......... device 4095 | device 4096     beyond HOST_DEVICES_MAX
  */
 #include "analyse/steps/steps.h"
+#include "base/human.h"
 
 static uint32_t threads_left_out(const struct run_traces *run, uint32_t host,
                                  const struct steps *steps, const struct host_devices *devices,
@@ -14,6 +15,26 @@ static uint32_t threads_left_out(const struct run_traces *run, uint32_t host,
     return host_pool_left_out(
         run->hosts[host].trace,
         steps_question(&run->hosts[host], host, steps, devices, arena)->thread);
+}
+
+/* By how much most steps' work begins before the spans that launch it: clocks of host and device
+ * that do not agree. 0: it does not. */
+static int64_t device_clock_ahead(const struct steps *steps)
+{
+    uint64_t both = 0, before = 0;
+    int64_t least_ps = INT64_MAX;
+
+    for (uint32_t i = 0; i < steps->count; i++) {
+        const struct step *step = &steps->items[i];
+        int64_t ahead_ps = step->host_start_ps - step->work_start_ps;
+
+        if (step->host_dur_ps < 0 || step->work_count == 0)
+            continue;
+        both++;
+        before += ahead_ps > 0;
+        least_ps = ahead_ps > 0 && ahead_ps < least_ps ? ahead_ps : least_ps;
+    }
+    return before * 2 > both ? least_ps : 0;
 }
 
 uint32_t steps_left_out(const struct run_traces *run, const struct steps *steps,
@@ -28,6 +49,19 @@ uint32_t steps_left_out(const struct run_traces *run, const struct steps *steps,
         devices += of_host.dropped;
         threads += threads_left_out(run, host, steps, &of_host, arena);
     }
+    int64_t ahead_ps = device_clock_ahead(steps);
+
+    if (ahead_ps > 0)
+        ret[count++] = (struct answer_note){
+            .kind = "device-clock",
+            .severity = NOTE_WARNING,
+            .message = str_format(arena,
+                                  "Steps' work stands %s or more before the calls that launch it: "
+                                  "the clock of the device is ahead of the host's. Times of each "
+                                  "are right by themselves.",
+                                  human_ps(ahead_ps).text),
+            .count = 1,
+        };
     if (threads > 0)
         ret[count++] = (struct answer_note){
             .kind = "threads-left-out",

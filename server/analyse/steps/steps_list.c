@@ -18,6 +18,7 @@ struct step step_of(const struct host_trace *host, uint32_t index, const struct 
         .host = index,
         .name = trace_name(host->trace, slice->name),
         .slice = slice->id,
+        .thread = host->trace->rows[slice->row].track,
         .cut = (slice->flags & SLICE_CUT) != 0,
         .start_ps = slice->start_ps + host->offset_ps,
         .dur_ps = slice->dur_ps,

@@ -1,11 +1,14 @@
 /* Inside steps*.c: one finder a rule, each for one host.
  *
  *   steps_annotated.c    marks of the program
+ *   steps_family.c       which of several kinds of marks
  *   steps_lines.c        lines of devices, lines that a tool derived
  *   steps_executions.c   the program that takes most of the devices' time
  *   steps_repeated.c     a slice of a thread that comes again and again
  *   steps_regex.c        slices that an expression names
  *   steps_list.c         what they all write into
+ *   steps_work.c         what each step's calls launched
+ *   steps_time.c         how long each took, by that
  *   steps_warmup.c       which of them are left out of the figures, which stand out
  *   steps_trust.c        how sure that is
  */
@@ -22,6 +25,13 @@ struct step_list {
     uint32_t count, capacity;
 };
 
+/* "ProfilerStep#12" -> "ProfilerStep": the name of all of them. */
+struct str step_family(struct str name);
+/* Of the marks of all hosts those of one family, `asked` or "" for the one that trains; those
+ * beside it stay as foreign. ERR_NOT_FOUND where nothing is called so. */
+MUST_CHECK enum status steps_choose_family(struct str asked, struct step_list *list,
+                                           struct arena *arena, struct str *ret_others,
+                                           struct error *err);
 void step_list_add(struct step_list *list, struct step step);
 /* From `from` on: steps inside another one of the host go; those without a number get their
  * ordinal. */
@@ -42,12 +52,22 @@ void find_repeated(const struct host_trace *host, uint32_t index, struct step_li
 MUST_CHECK enum status find_by_expression(const struct run_traces *run, struct str expression,
                                           struct step_list *list, struct error *err);
 
+/* Whose work each entry of the host's attribution is, as indexes of `list`; NULL: the host has no
+ * ops. */
+uint32_t *steps_own(const struct host_trace *host, uint32_t index, const struct step_list *list,
+                    struct arena *arena);
+/* Work and time of the host's steps, whose spans are marked. */
+void steps_time(const struct host_trace *host, uint32_t index, const uint32_t *owners,
+                struct step_list *list);
+
 /* The host's warm-ups and outliers. */
 void steps_mark(const struct run_traces *run, struct step_list *list, uint32_t host);
 
-/* How sure it is that these are the steps, and why. */
+/* How sure it is that these are the steps, and why; `ret_contradicted`: what was inferred is not
+ * even regular enough to be said. */
 enum step_trust steps_trust(const struct run_traces *run, enum step_rule rule, bool derived,
-                            const struct step_list *list, struct arena *arena, struct str *ret_why);
+                            const struct step_list *list, struct arena *arena, struct str *ret_why,
+                            bool *ret_contradicted);
 
 /* Notes and words of a table: by which rule, how sure, and what is left out. */
 void steps_say_rule(const struct run_traces *run, const struct steps *steps, struct arena *arena,

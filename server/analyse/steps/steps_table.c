@@ -1,5 +1,5 @@
 /* Steps as a table: a row a step. */
-#include "analyse/stats/quantile.h"
+#include "analyse/stats/stats.h"
 #include "analyse/steps/steps_parts.h"
 #include "analyse/steps/steps_why.h"
 #include "analyse/table.h"
@@ -12,6 +12,11 @@ enum step_column {
     STEP_START,
     STEP_END,
     STEP_DUR,
+    STEP_RULE,
+    STEP_SPAN,
+    STEP_WORK_START,
+    STEP_WORK_END,
+    STEP_AHEAD,
     STEP_DELTA,
     STEP_WARMUP,
     STEP_OUTLIER,
@@ -31,6 +36,11 @@ static const struct column columns[] = {
     [STEP_START] = {"start_ps", "Start", UNIT_PS, true},
     [STEP_END] = {"end_ps", "End", UNIT_PS, false},
     [STEP_DUR] = {"dur_ps", "Duration", UNIT_PS, true},
+    [STEP_RULE] = {"rule", "Time is", UNIT_TEXT, false},
+    [STEP_SPAN] = {"span_ps", "Span", UNIT_PS, false},
+    [STEP_WORK_START] = {"work_start_ps", "Work begins", UNIT_PS, false},
+    [STEP_WORK_END] = {"work_end_ps", "Work ends", UNIT_PS, false},
+    [STEP_AHEAD] = {"ahead", "Steps ahead", UNIT_NONE, false},
     [STEP_DELTA] = {"delta_ps", "To median", UNIT_PS, false},
     [STEP_WARMUP] = {"warmup", "Warm-up", UNIT_NONE, true},
     [STEP_OUTLIER] = {"outlier", "Outlier", UNIT_NONE, true},
@@ -85,6 +95,19 @@ static struct cell step_cell(const void *data, uint32_t row, uint32_t column)
         return cell_integer(step->start_ps + step->dur_ps);
     case STEP_DUR:
         return cell_integer(step->dur_ps);
+    case STEP_RULE:
+        return cell_text(str_of(step_time_word(step->time_rule)));
+    case STEP_SPAN:
+        return step->host_dur_ps >= 0 ? cell_integer(step->host_dur_ps)
+                                      : cell_null(STR("no span of the program marks it"));
+    case STEP_WORK_START:
+    case STEP_WORK_END:
+        if (step->work_count == 0)
+            return cell_null(STR("no op in the file is known to be its work"));
+        return cell_integer(column == STEP_WORK_START ? step->work_start_ps : step->work_end_ps);
+    case STEP_AHEAD:
+        return step->host_dur_ps >= 0 ? cell_integer(step->ahead)
+                                      : cell_null(STR("no span of the program marks it"));
     case STEP_DELTA:
         return rows->median_ps[step->host] >= 0
                    ? cell_integer(step->dur_ps - rows->median_ps[step->host])
@@ -121,7 +144,7 @@ int64_t *steps_medians(const struct run_traces *run, const struct steps *steps, 
             if (steps->items[i].host == host && !steps->items[i].warmup && !steps->items[i].cut)
                 durs_ps[count++] = steps->items[i].dur_ps;
         }
-        medians_ps[host] = count >= 2 ? quantile_of(durs_ps, count, 50) : -1;
+        medians_ps[host] = count >= 2 ? median_of(durs_ps, count) : -1;
     }
     return medians_ps;
 }

@@ -2,14 +2,16 @@
  *
  *   high     the program, or the device, or who asks, says so
  *   medium   inferred, and regular: four of five take within a quarter of the median
- *   low      inferred, and not regular, or too few to tell
+ *   low      inferred, and half of them do, or too few to tell
+ *
+ * Where not even half do, they are no steps: that is not said at all.
  */
 #include <stdlib.h>
 
-#include "analyse/stats/quantile.h"
+#include "analyse/stats/stats.h"
 #include "analyse/steps/steps_parts.h"
 
-enum { REGULAR_PERCENT = 80, COUNT_MIN = 3 };
+enum { REGULAR_PERCENT = 80, SAID_PERCENT = 50, COUNT_MIN = 3 };
 
 /* Percent of the counted steps within a quarter of their host's median; -1 of too few. */
 static int regular_percent(const struct run_traces *run, const struct step_list *list)
@@ -27,7 +29,7 @@ static int regular_percent(const struct run_traces *run, const struct step_list 
         if (count < COUNT_MIN)
             continue;
 
-        int64_t median_ps = quantile_of(durs_ps, count, 50);
+        int64_t median_ps = median_of(durs_ps, count);
 
         for (uint32_t i = 0; i < count; i++)
             near +=
@@ -58,7 +60,8 @@ static bool hosts_agree(const struct run_traces *run, const struct step_list *li
 }
 
 static enum step_trust trust_inferred(const struct run_traces *run, const struct step_list *list,
-                                      struct arena *arena, struct str *ret_why)
+                                      struct arena *arena, struct str *ret_why,
+                                      bool *ret_contradicted)
 {
     int percent = regular_percent(run, list);
 
@@ -66,14 +69,17 @@ static enum step_trust trust_inferred(const struct run_traces *run, const struct
         *ret_why = STR("inferred, and too few to tell whether they are regular");
         return TRUST_LOW;
     }
+    *ret_contradicted = percent < SAID_PERCENT;
     *ret_why =
         str_format(arena, "inferred; %d %% of them take within a quarter of the median", percent);
     return percent >= REGULAR_PERCENT ? TRUST_MEDIUM : TRUST_LOW;
 }
 
 enum step_trust steps_trust(const struct run_traces *run, enum step_rule rule, bool derived,
-                            const struct step_list *list, struct arena *arena, struct str *ret_why)
+                            const struct step_list *list, struct arena *arena, struct str *ret_why,
+                            bool *ret_contradicted)
 {
+    *ret_contradicted = false;
     switch (rule) {
     case STEP_ANNOTATION:
         if (hosts_agree(run, list)) {
@@ -91,7 +97,7 @@ enum step_trust steps_trust(const struct run_traces *run, enum step_rule rule, b
         return TRUST_HIGH;
     case STEP_MODULE:
     case STEP_REPEATED:
-        return trust_inferred(run, list, arena, ret_why);
+        return trust_inferred(run, list, arena, ret_why, ret_contradicted);
     default:
         *ret_why = STR("none were found");
         return TRUST_LOW;

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "analyse/scan/scan.h"
-#include "analyse/stats/quantile.h"
+#include "analyse/stats/stats.h"
 #include "analyse/steps/steps_parts.h"
 
 struct compile_search {
@@ -31,9 +31,12 @@ static void look_for_compiles(void *data, const struct span *span)
 static bool step_compiles(const struct host_trace *host, const struct step *step)
 {
     const struct trace *trace = host->trace;
+    bool marked = step->host_dur_ps >= 0; /* compilers run where the program calls them */
+    int64_t start_ps = marked ? step->host_start_ps : step->start_ps;
+    int64_t dur_ps = marked ? step->host_dur_ps : step->dur_ps;
     struct window window = {
-        .from_ps = step->start_ps - host->offset_ps,
-        .to_ps = step->start_ps - host->offset_ps + step->dur_ps,
+        .from_ps = start_ps - host->offset_ps,
+        .to_ps = start_ps - host->offset_ps + dur_ps,
     };
     struct restriction nothing = {0};
     bool *tracks = calloc((size_t)trace->track_count + 1, 1);
@@ -78,13 +81,14 @@ static int64_t median_from(const struct step_list *list, const uint32_t *which, 
 {
     for (uint32_t i = 0; i < count; i++)
         room[i] = list->items[which[i]].dur_ps;
-    return quantile_of(room, count, 50);
+    return median_of(room, count);
 }
 
 /* More do not warm up: each is compared with all that are left. */
 enum { WARM_MAX = 256 };
 
-/* Leading steps that compile, or take more than twice the median of those behind them. One step at
+/* Leading steps that compile, or take more than twice the median of those behind them; where times
+ * are those of the work alone, no compiler is in them, and length says nothing. One step at
  * least stays, and half of them where only their length speaks: of what never settles nothing says
  * which were the warm ones. Then what takes more than half as long again as the median is an
  * outlier. */
@@ -98,7 +102,7 @@ void steps_mark(const struct run_traces *run, struct step_list *list, uint32_t h
         struct step *step = &list->items[which[warm]];
 
         if (!step_compiles(&run->hosts[host], step) &&
-            (warm >= count / 2 ||
+            (warm >= count / 2 || step->time_rule == STEP_TIME_WORK ||
              step->dur_ps / 2 <= median_from(list, which + warm + 1, count - warm - 1, room)))
             break;
         step->warmup = true;

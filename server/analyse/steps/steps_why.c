@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "analyse/stats/map64.h"
-#include "analyse/stats/quantile.h"
+#include "analyse/stats/stats.h"
 #include "analyse/steps/device_line.h"
 
 enum {
@@ -74,7 +74,7 @@ static int64_t usual_of(const struct shares *shares, uint32_t ordinal, const str
         if (columns[i].usual)
             values_ps[usual++] = shares->cells_ps[ordinal][i];
     }
-    return quantile_of(values_ps, usual, 50);
+    return median_of(values_ps, usual);
 }
 
 /* Self time of the host's ops that begin in each step. */

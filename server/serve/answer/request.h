@@ -44,6 +44,7 @@ enum {
         {.name = "track", .kind = PARAM_TEXTS}, {.name = "step", .kind = PARAM_RANGES},            \
         {.name = "module", .kind = PARAM_TEXT}, {.name = "scope", .kind = PARAM_TEXT},             \
         {.name = "name", .kind = PARAM_TEXT}, {.name = "q", .kind = PARAM_TEXT},                   \
+        {.name = "family", .kind = PARAM_TEXT},                                                    \
     {                                                                                              \
         .name = "step_regex", .kind = PARAM_TEXT, .max = 256                                       \
     }

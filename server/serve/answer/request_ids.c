@@ -191,6 +191,7 @@ enum status request_restriction(struct request *req, struct restriction *ret, st
         .scope = request_text(req, "scope"),
         .name = request_text(req, "name"),
         .q = request_text(req, "q"),
+        .family = request_text(req, "family"),
         .step_regex = request_text(req, "step_regex"),
     };
     if (ret->has_window)

@@ -18,6 +18,7 @@ static const struct param params[] = {
     {.name = "view", .kind = PARAM_WORD, .words = "table|grid"},
     {.name = "host", .kind = PARAM_TEXTS},
     {.name = "step", .kind = PARAM_RANGES},
+    {.name = "family", .kind = PARAM_TEXT},
     {.name = "step_regex", .kind = PARAM_TEXT, .max = 256},
     {.name = "sort", .kind = PARAM_TEXT, .max = 256},
     {.name = NULL},

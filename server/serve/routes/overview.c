@@ -30,6 +30,15 @@ static void put_step(struct json *json, const struct overview *overview)
     json_put_unsigned(json, "cut_count", overview->cut_count);
     json_put_text(json, "rule", str_of(step_rule_word(overview->rule)));
     json_put_text(json, "rule_text", overview->rule_text);
+    json_put_text_or_null(json, "time_rule",
+                          overview->step_count > 0 ? str_of(step_time_word(overview->time_rule))
+                                                   : STR(""));
+    json_put_unsigned(json, "ahead_max", overview->ahead_max);
+    if (overview->counted > 0 && overview->host_ps >= 0)
+        json_put_integer(json, "span_ps", overview->host_ps);
+    else
+        json_put_null(json, "span_ps");
+    json_put_text_or_null(json, "others", overview->others);
     json_put_text_or_null(json, "confidence",
                           overview->step_count > 0 ? str_of(step_trust_word(overview->confidence))
                                                    : STR(""));

@@ -20,6 +20,7 @@ static const struct param params[] = {
     {.name = "host", .kind = PARAM_TEXTS},
     {.name = "device", .kind = PARAM_INTEGERS, .min = 0, .max = INT32_MAX},
     {.name = "step", .kind = PARAM_RANGES},
+    {.name = "family", .kind = PARAM_TEXT},
     {.name = "step_regex", .kind = PARAM_TEXT, .max = 256},
     {.name = "sort", .kind = PARAM_TEXT, .max = 256},
     {.name = NULL},

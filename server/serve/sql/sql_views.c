@@ -37,8 +37,9 @@ static const struct view {
     {"scopes", TOP_COLUMNS, sql_make_scopes},
     {"modules", TOP_COLUMNS, sql_make_modules},
     {"steps",
-     "#step name host #start_ps #end_ps #dur_ps #delta_ps #warmup #outlier #cut slowest_by "
-     "#slowest_by_ps #busy_ps #wait_ps #hidden_communication_ps #compute_ps #communication_ps "
+     "#step name host #start_ps #end_ps #dur_ps rule #span_ps #work_start_ps #work_end_ps #ahead "
+     "#delta_ps #warmup #outlier #cut slowest_by #slowest_by_ps #busy_ps #wait_ps "
+     "#hidden_communication_ps #compute_ps #communication_ps "
      "#copy_ps #host_ps #input_ps #compile_ps #other_ps #idle_ps",
      sql_make_steps},
     {"gaps", "host #device #start_ps #dur_ps cause #cause_ps #step before after", sql_make_gaps},

@@ -325,6 +325,11 @@ export interface StepRow {
   warmup: boolean;
   outlier: boolean;
   breakdown: { kind: Kind; self_ps: Ps }[];
+  rule?: 'span' | 'work' | 'steps-line' | 'next'; // what dur_ps is
+  span_ps?: Ps | null; // of the program
+  work_start_ps?: Ps | null;
+  work_end_ps?: Ps | null;
+  ahead?: number | null; // steps that devices had not finished when the span ended
   delta_ps?: Ps | null;
   slowest_by?: string | null; // what took longer than in the others
   slowest_by_ps?: Ps | null;

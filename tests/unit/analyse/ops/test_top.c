@@ -285,8 +285,8 @@ static void by_steps(void **state)
     struct table table = ask(&run, "op", &restriction, NULL);
 
     CHECK_INT("steps 0, 2, 3", number(&table, "dot.1", "count"), 3);
-    CHECK_INT("what is inside them", number(&table, "dot.1", "total_ps"), 30);
-    CHECK_INT("recorded", ask(&run, "name", &restriction, NULL).total_ps, 150 + 30);
+    CHECK_INT("what they launched", number(&table, "dot.1", "total_ps"), 60);
+    CHECK_INT("recorded", ask(&run, "name", &restriction, NULL).total_ps, 150 + 60);
     run_end(&run);
 }
 

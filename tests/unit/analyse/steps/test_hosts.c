@@ -251,6 +251,7 @@ static void how_sure(void **state)
     } rows[] = {
         {"regular", {80, 80, 80, 82, 81, 80, 83, 80, 80, 80}, TRUST_MEDIUM},
         {"irregular", {80, 95, 40, 90, 30, 80, 99, 20, 60, 97}, TRUST_LOW},
+        {"contradicted", {80, 10, 40, 90, 30, 200, 99, 20, 300, 7}, TRUST_LOW},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -261,11 +262,12 @@ static void how_sure(void **state)
 
         run_begin(&run);
         track_id python = run_thread(&run, "python");
-        for (int64_t at = 0; at < 10; at++)
-            run_slice(&run, python, at * 100, rows[i].durs_ps[at], "iteration", KIND_HOST);
+        for (int64_t at = 0, at_ps = 0; at < 10; at_ps += rows[i].durs_ps[at++] + 5)
+            run_slice(&run, python, at_ps, rows[i].durs_ps[at], "iteration", KIND_HOST);
         run_finish(&run);
         CHECK_OK(rows[i].what, steps_find(&run.run, &nothing, run.made.arena, &steps, &err), &err);
-        CHECK_INT(rows[i].what, steps.rule, STEP_REPEATED);
+        CHECK_INT(rows[i].what, steps.rule, i < 2 ? STEP_REPEATED : STEP_NONE);
+        CHECK_INT(rows[i].what, steps.count, i < 2 ? 10 : 0);
         CHECK_INT(rows[i].what, steps.confidence, rows[i].trust);
         CHECK(rows[i].what, steps.confidence_text.count > 0);
         run_end(&run);

@@ -530,7 +530,9 @@ static void cut_by_the_end(void **state)
         const char *what;
         int last_ops;
         uint32_t cut;
-    } rows[] = {{"whole", 3, 0}, {"without its last op", 2, 1}, {"with its first alone", 1, 1}};
+    } rows[] = {{"whole, but up to what", 3, 1},
+                {"without its last op", 2, 1},
+                {"with its first alone", 1, 1}};
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct made_run run;
@@ -573,6 +575,274 @@ static void as_table(void **state)
     run_end(&run);
 }
 
+static void family_mark(struct made_run *run, track_id track, int64_t start_ps, int64_t dur_ps,
+                        const char *name, int64_t number)
+{
+    run_slice(run, track, start_ps, dur_ps, name, KIND_HOST);
+    run_int(run, "_r", 1);
+    run_int(run, "step_num", number);
+}
+
+static void call_of(struct made_run *run, track_id track, int64_t start_ps, int64_t dur_ps)
+{
+    run_slice(run, track, start_ps, dur_ps, "PjitFunction(f)", KIND_HOST);
+}
+
+static void check_times(const char *what, const struct steps *steps, enum step_time rule,
+                        const int64_t (*times)[2], uint32_t count)
+{
+    CHECK_INT(what, steps->count, count);
+    CHECK_INT(what, steps->time_rule, rule);
+    for (uint32_t i = 0; i < count && i < steps->count; i++) {
+        CHECK_INT(what, steps->items[i].time_rule, rule);
+        CHECK_INT(what, steps->items[i].start_ps, times[i][0]);
+        CHECK_INT(what, steps->items[i].dur_ps, times[i][1]);
+    }
+}
+
+/*  python   |train 0|train 1|train 2|            10 each, a call in each
+ *  pool         | dot 0      | dot 1      | dot 2      |    from 5 on, 100 each, one after another
+ *
+ * The loop waits for nothing: times are those of the work. */
+static void runs_ahead(void **state)
+{
+    (void)state;
+    struct made_run run;
+    const int64_t times[][2] = {{5, 100}, {105, 100}, {205, 100}};
+
+    run_begin(&run);
+    track_id python = run_thread(&run, "python"), pool = run_thread(&run, "pool");
+    for (int64_t i = 0; i < 3; i++) {
+        annotated(&run, python, 10 * i, 10, 7 + i);
+        call_of(&run, python, 10 * i + 1, 8);
+    }
+    for (int64_t i = 0; i < 3; i++)
+        run_cpu_op(&run, pool, 5 + 100 * i, 100, "dot", 7, 40 + i, 0, 0);
+    run_finish(&run);
+
+    struct steps steps = find(&run, NULL);
+
+    check_times("ahead", &steps, STEP_TIME_WORK, times, 3);
+    CHECK_INT("number kept", steps.items[2].number, 9);
+    CHECK_INT("span", steps.items[1].host_dur_ps, 10);
+    CHECK_INT("span's begin", steps.items[1].host_start_ps, 10);
+    CHECK_INT("work begins", steps.items[1].work_start_ps, 105);
+    CHECK_INT("work ends", steps.items[1].work_end_ps, 205);
+    CHECK_INT("one op", (int64_t)steps.items[1].work_count, 1);
+    CHECK_INT("one ahead", steps.items[0].ahead, 1);
+    CHECK_INT("three ahead", steps.items[2].ahead, 3);
+    CHECK_INT("at most", steps.ahead_max, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        CHECK_INT("all of it is compute", steps.items[i].time.kinds_ps[KIND_COMPUTE], 100);
+    CHECK_INT("owner of the last op", steps.owners[0][2], 2);
+    check_sums("ahead", &steps);
+    run_end(&run);
+}
+
+/* The same program where each step waits for its result. */
+static void spans_hold_work(void **state)
+{
+    (void)state;
+    struct made_run run;
+    const int64_t times[][2] = {{0, 110}, {120, 110}, {240, 110}};
+
+    run_begin(&run);
+    track_id python = run_thread(&run, "python"), pool = run_thread(&run, "pool");
+    for (int64_t i = 0; i < 3; i++) {
+        annotated(&run, python, 120 * i, 110, i);
+        call_of(&run, python, 120 * i + 1, 8);
+    }
+    for (int64_t i = 0; i < 3; i++)
+        run_cpu_op(&run, pool, 120 * i + 5, 100, "dot", 7, 40 + i, 0, 0);
+    run_finish(&run);
+
+    struct steps steps = find(&run, NULL);
+
+    check_times("blocks", &steps, STEP_TIME_SPAN, times, 3);
+    CHECK_INT("nothing ahead", steps.ahead_max, 0);
+    run_end(&run);
+}
+
+/* Two executions were called before the recording began, the last call was not run within it. */
+static void begins_full_ends_early(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id python = run_thread(&run, "python"), pool = run_thread(&run, "pool");
+    for (int64_t i = 0; i < 3; i++) {
+        annotated(&run, python, 10 * i, 10, i);
+        call_of(&run, python, 10 * i + 1, 8);
+    }
+    /* Executions 40 and 41 of earlier calls, then those of steps 0 and 1. */
+    for (int64_t i = 0; i < 5; i++)
+        run_cpu_op(&run, pool, 100 * i, 100, "dot", 7, 40 + i, 0, 0);
+    run_finish(&run);
+
+    struct steps steps = find(&run, NULL);
+    const int64_t times[][2] = {{200, 100}, {300, 100}, {400, 100}};
+
+    check_times("full queue", &steps, STEP_TIME_WORK, times, 3);
+    CHECK_INT("nobody's", steps.owners[0][1], NO_OWNER);
+    run_end(&run);
+
+    run_begin(&run);
+    python = run_thread(&run, "python"), pool = run_thread(&run, "pool");
+    for (int64_t i = 0; i < 3; i++) {
+        annotated(&run, python, 10 * i, 10, i);
+        call_of(&run, python, 10 * i + 1, 8);
+    }
+    for (int64_t i = 0; i < 2; i++)
+        run_cpu_op(&run, pool, 5 + 100 * i, 100, "dot", 7, 40 + i, 0, 0);
+    run_finish(&run);
+    steps = find(&run, NULL);
+    CHECK_INT("three marks", steps.count, 3);
+    CHECK_INT("one is cut off", steps.cut_count, 1);
+    for (uint32_t i = 0; i < 3; i++)
+        CHECK_INT("the last", steps.items[i].cut, steps.items[i].number == 2);
+    run_end(&run);
+}
+
+/*  python   |train 0 launch 1, 2|train 1 launch 3, 4|
+ *  copies   ..................| 3 |                       ahead of its turn
+ *  stream            | 1        | 2    | 4             |   and work of the step that called it
+ *
+ * Kernels by their launches, and a copy that runs early moves no begin. */
+static void launches_tell(void **state)
+{
+    (void)state;
+    struct made_run run;
+    const int64_t times[][2] = {{10, 90}, {100, 60}};
+
+    run_begin(&run);
+    track_id python = run_thread(&run, "python");
+    track_id stream = run_stream(&run, "Stream #1", ROLE_NONE, 0);
+    track_id copies = run_stream(&run, "Stream #2", ROLE_NONE, 0);
+    name_id kind = sink_name(run.made.sink, STR("kernel launch"));
+
+    for (uint64_t i = 0; i < 4; i++) {
+        if (i % 2 == 0)
+            annotated(&run, python, 5 * (int64_t)i, 10, (int64_t)i / 2);
+        run_slice(&run, python, 5 * (int64_t)i + 1, 2, "cuLaunchKernel", KIND_HOST);
+        sink_flow(run.made.sink, FLOW_FROM, kind, i + 1);
+    }
+
+    const struct {
+        track_id track;
+        int64_t start_ps, dur_ps;
+        const char *name;
+        enum kind of;
+        uint64_t launch;
+    } work[] = {
+        {stream, 10, 50, "gemm", KIND_COMPUTE, 1},
+        {stream, 60, 40, "relu", KIND_COMPUTE, 2},
+        {stream, 100, 60, "gemm", KIND_COMPUTE, 4},
+        {copies, 40, 20, "MemcpyHtoD", KIND_COPY, 3},
+    };
+
+    for (size_t i = 0; i < COUNT(work); i++) {
+        run_slice(&run, work[i].track, work[i].start_ps, work[i].dur_ps, work[i].name, work[i].of);
+        sink_flow(run.made.sink, FLOW_TO, kind, work[i].launch);
+    }
+    run_finish(&run);
+
+    struct steps steps = find(&run, NULL);
+
+    check_times("launches", &steps, STEP_TIME_WORK, times, 2);
+    CHECK_INT("its copy", steps.items[1].work_start_ps, 40);
+    CHECK_INT("two ops", (int64_t)steps.items[1].work_count, 2);
+    run_end(&run);
+}
+
+/* train beside eval, both inside epochs: the one that trains, whatever takes longest. */
+static void families(void **state)
+{
+    (void)state;
+    struct made_run run;
+    struct steps steps;
+    struct error err = {0};
+
+    run_begin(&run);
+    track_id python = run_thread(&run, "python");
+    for (int64_t epoch = 0; epoch < 2; epoch++) {
+        int64_t at_ps = 1000 * epoch;
+
+        family_mark(&run, python, at_ps, 900, "epoch", epoch);
+        for (int64_t i = 0; i < 3; i++)
+            family_mark(&run, python, at_ps + 10 * i, 10, "train", 3 * epoch + i);
+        for (int64_t i = 0; i < 4; i++)
+            family_mark(&run, python, at_ps + 30 + 200 * i, 200, "eval", i);
+    }
+    run_finish(&run);
+
+    const struct {
+        const char *asked, *name;
+        uint32_t count;
+        int64_t dur_ps;
+    } rows[] = {
+        {"", "train", 6, 10},
+        {"train", "train", 6, 10},
+        {"eval", "eval", 8, 200},
+        {"epoch", "epoch", 2, 900},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct restriction asked = {.family = str_of(rows[i].asked)};
+
+        steps = find(&run, &asked);
+        CHECK_INT(rows[i].asked, steps.count, rows[i].count);
+        CHECK_STR(rows[i].asked, steps.items[0].name, rows[i].name);
+        CHECK_INT(rows[i].asked, steps.items[1].dur_ps, rows[i].dur_ps);
+    }
+    steps = find(&run, NULL);
+    CHECK_STR("others", steps.others, "\"epoch\" (2), \"eval\" (8)");
+    CHECK_INT("numbers", steps.items[5].number, 5);
+
+    struct restriction none = {.family = STR("test")};
+
+    CHECK_INT("no such family", steps_find(&run.run, &none, run.made.arena, &steps, &err),
+              ERR_NOT_FOUND);
+    CHECK("names what there is", strstr(err.message, "\"train\" (6)") != NULL);
+    run_end(&run);
+}
+
+/* Without a root: a number in text as JSON has it, a name that XProf gave; the runtime's own roots
+ * are no steps. */
+static void other_marks(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id python = run_thread(&run, "python");
+    for (int64_t i = 0; i < 3; i++) {
+        run_slice(&run, python, 100 * i, 90, "train", KIND_HOST);
+        run_text(&run, "step_num", i == 0 ? "100" : i == 1 ? "101" : "102");
+    }
+    run_finish(&run);
+
+    struct steps steps = find(&run, NULL);
+
+    CHECK_INT("annotated", steps.rule, STEP_ANNOTATION);
+    CHECK_INT("three", steps.count, 3);
+    CHECK_INT("its number", steps.items[2].number, 102);
+    run_end(&run);
+
+    run_begin(&run);
+    python = run_thread(&run, "python");
+    run_slice(&run, python, 0, 90, "EagerKernelExecute", KIND_HOST);
+    run_text(&run, "step_name", "0");
+    run_slice(&run, python, 10, 3, "FunctionRun", KIND_HOST);
+    run_int(&run, "_r", 1);
+    run_finish(&run);
+    steps = find(&run, NULL);
+    CHECK_INT("one", steps.count, 1);
+    CHECK_STR("the root", steps.items[0].name, "EagerKernelExecute");
+    CHECK_INT("its time", steps.items[0].dur_ps, 90);
+    run_end(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -591,6 +861,12 @@ int main(void)
         cmocka_unit_test(repeated_in_a_corner),
         cmocka_unit_test(sums_at_random),
         cmocka_unit_test(cut_by_the_end),
+        cmocka_unit_test(runs_ahead),
+        cmocka_unit_test(spans_hold_work),
+        cmocka_unit_test(begins_full_ends_early),
+        cmocka_unit_test(launches_tell),
+        cmocka_unit_test(families),
+        cmocka_unit_test(other_marks),
         cmocka_unit_test(as_table),
     };
 

@@ -1,0 +1,304 @@
+/* How long steps took, by what they launched.
+ *
+ *   spans    |0||1||2|
+ *   device   ....| copy 1 | main 0 | main 1 |.....| main 2 |
+ *   times        |  0 ............ | 1 .......... |   2    |
+ *
+ * Where spans hold their work, they are the times. Where they do not, a step lasts from the begin
+ * of its work to that of the next one's, on the device that did most of it; and the last to its
+ * end. What runs ahead of its turn beside the step before, as a copy of the next input, moves no
+ * begin: the next step begins no earlier than the main work of the one before ends. Main is the
+ * program that takes most of the device's time, or where there is none all that is no copy.
+ */
+#include <stdlib.h>
+
+#include "analyse/steps/steps_parts.h"
+#include "trace/ps.h"
+
+enum { HOLD_PERCENT = 90, LATE_SHARE = 50 };
+
+const char *step_time_word(enum step_time rule)
+{
+    static const char *const words[] = {
+        [STEP_TIME_SPAN] = "span",
+        [STEP_TIME_WORK] = "work",
+        [STEP_TIME_LINE] = "steps-line",
+        [STEP_TIME_NEXT] = "next",
+    };
+
+    return words[rule];
+}
+
+struct turn { /* a step's work on the device that decides: file time */
+    int64_t start_ps, end_ps, main_start_ps, main_end_ps;
+    uint64_t count;
+};
+
+struct timing {
+    const struct host_trace *host;
+    const uint32_t *owners;
+    struct step *steps;
+    const uint32_t *order; /* of the host's steps, by begin of their spans */
+    uint32_t count;
+    struct turn *turns; /* by step of the list */
+    int32_t device;
+    program_id program; /* NO_PROGRAM: all that is no copy */
+};
+
+/* The device that did most of the steps' work. */
+static int32_t deciding_device(const struct attribution *of, const uint32_t *owners,
+                               const struct step *steps)
+{
+    int64_t *sums_ps = calloc((size_t)of->device_count + 1, sizeof *sums_ps);
+    uint32_t best = 0, at = 0;
+
+    if (sums_ps == NULL)
+        abort(); /* out of memory: as base/arena.h says */
+    for (uint32_t i = 0; i < of->entry_count; i++) {
+        const struct attributed *entry = &of->entries[i];
+
+        if (owners[i] == NO_OWNER || steps[owners[i]].foreign || of->device_count == 0)
+            continue;
+        for (uint32_t tries = 0;
+             tries < of->device_count && of->devices[at].device != entry->device; tries++)
+            at = (at + 1) % of->device_count;
+        ps_add(&sums_ps[at], entry->self_ps);
+    }
+    for (uint32_t i = 1; i < of->device_count; i++)
+        best = sums_ps[i] > sums_ps[best] ? i : best;
+
+    int32_t device = of->device_count > 0 ? of->devices[best].device : 0;
+
+    free(sums_ps);
+    return device;
+}
+
+static program_id main_program(const struct trace *trace, const struct attribution *of,
+                               const uint32_t *owners, const struct step *steps, int32_t device)
+{
+    int64_t *sums_ps = calloc((size_t)trace->program_count + 1, sizeof *sums_ps);
+    program_id best = trace->program_count; /* of none */
+
+    if (sums_ps == NULL)
+        abort(); /* out of memory: as base/arena.h says */
+    for (uint32_t i = 0; i < of->entry_count; i++) {
+        const struct attributed *entry = &of->entries[i];
+        program_id program = of->ops[entry->op].program;
+
+        if (owners[i] != NO_OWNER && !steps[owners[i]].foreign && entry->device == device &&
+            of->ops[entry->op].kind != KIND_COPY)
+            ps_add(&sums_ps[program < trace->program_count ? program : trace->program_count],
+                   entry->self_ps);
+    }
+    for (program_id i = 0; i < trace->program_count; i++)
+        best = sums_ps[i] > sums_ps[best] ? i : best;
+    free(sums_ps);
+    return best < trace->program_count ? best : NO_PROGRAM;
+}
+
+static bool is_main(const struct timing *timing, const struct op *op)
+{
+    return timing->program != NO_PROGRAM ? op->program == timing->program : op->kind != KIND_COPY;
+}
+
+static void widen(int64_t *from_ps, int64_t *to_ps, const struct attributed *entry)
+{
+    int64_t end_ps = entry->start_ps + entry->dur_ps;
+
+    *from_ps = entry->start_ps < *from_ps ? entry->start_ps : *from_ps;
+    *to_ps = end_ps > *to_ps ? end_ps : *to_ps;
+}
+
+static void add_work(struct timing *timing)
+{
+    const struct attribution *of = timing->host->attribution;
+
+    for (uint32_t i = 0; i < timing->count; i++) {
+        struct step *step = &timing->steps[timing->order[i]];
+
+        step->work_start_ps = INT64_MAX;
+        step->work_end_ps = INT64_MIN;
+        timing->turns[timing->order[i]] =
+            (struct turn){INT64_MAX, INT64_MIN, INT64_MAX, INT64_MIN, 0};
+    }
+    for (uint32_t i = 0; i < of->entry_count; i++) {
+        const struct attributed *entry = &of->entries[i];
+
+        if (timing->owners[i] == NO_OWNER)
+            continue;
+
+        struct step *step = &timing->steps[timing->owners[i]];
+        struct turn *turn = &timing->turns[timing->owners[i]];
+
+        step->work_count++;
+        widen(&step->work_start_ps, &step->work_end_ps, entry);
+        if (entry->device != timing->device)
+            continue;
+        turn->count++;
+        widen(&turn->start_ps, &turn->end_ps, entry);
+        if (is_main(timing, &of->ops[entry->op]))
+            widen(&turn->main_start_ps, &turn->main_end_ps, entry);
+    }
+    for (uint32_t i = 0; i < timing->count; i++) {
+        struct step *step = &timing->steps[timing->order[i]];
+
+        if (step->work_count == 0) {
+            step->work_start_ps = step->work_end_ps = step->start_ps;
+            continue;
+        }
+        step->work_start_ps += timing->host->offset_ps;
+        step->work_end_ps += timing->host->offset_ps;
+    }
+}
+
+/* Is all of it done when the span ends, or so soon that only the last op's end is late? */
+static bool holds_work(const struct step *step)
+{
+    int64_t end_ps = step->host_start_ps + step->host_dur_ps;
+
+    return step->work_end_ps - end_ps <= step->host_dur_ps / LATE_SHARE;
+}
+
+static bool spans_hold_work(const struct timing *timing)
+{
+    uint64_t working = 0, holding = 0;
+
+    for (uint32_t i = 0; i < timing->count; i++) {
+        const struct step *step = &timing->steps[timing->order[i]];
+
+        if (step->foreign || step->work_count == 0)
+            continue;
+        working++;
+        holding += holds_work(step);
+    }
+    return holding * 100 >= working * HOLD_PERCENT;
+}
+
+/* Of the steps up to each the number that were not finished when its span ended. */
+static void count_ahead(struct timing *timing)
+{
+    for (uint32_t i = 0; i < timing->count; i++) {
+        struct step *step = &timing->steps[timing->order[i]];
+
+        if (holds_work(step))
+            continue;
+        for (uint32_t back = i + 1; back > 0; back--, step->ahead++) {
+            const struct step *before = &timing->steps[timing->order[back - 1]];
+
+            if (before->work_end_ps <= step->host_start_ps + step->host_dur_ps)
+                break;
+        }
+    }
+}
+
+static int64_t begin_of(const struct turn *turn, const struct turn *before)
+{
+    int64_t at_ps = turn->start_ps;
+
+    if (before == NULL)
+        return at_ps;
+    if (before->main_end_ps > at_ps)
+        at_ps = before->main_end_ps;
+    if (turn->main_start_ps != INT64_MAX && at_ps > turn->main_start_ps)
+        at_ps = turn->main_start_ps;
+    return at_ps < turn->end_ps ? at_ps : turn->end_ps;
+}
+
+/* From work to work. What did no work in the file is cut off, and so is the last one where it did
+ * less than all others. */
+static void time_by_work(struct timing *timing)
+{
+    struct step *last = NULL;
+    const struct turn *turn = NULL;
+    uint64_t fewest = UINT64_MAX;
+
+    for (uint32_t i = 0; i < timing->count; i++) {
+        struct step *step = &timing->steps[timing->order[i]];
+        const struct turn *next = &timing->turns[timing->order[i]];
+
+        step->time_rule = STEP_TIME_WORK;
+        if (next->count == 0) {
+            step->cut = true;
+            continue;
+        }
+
+        int64_t at_ps = begin_of(next, turn) + timing->host->offset_ps;
+
+        if (last != NULL && at_ps < last->start_ps)
+            at_ps = last->start_ps;
+        if (last != NULL) {
+            last->dur_ps = at_ps - last->start_ps;
+            if (!last->foreign && turn->count < fewest)
+                fewest = turn->count;
+        }
+        step->start_ps = at_ps;
+        last = step;
+        turn = next;
+    }
+    if (last == NULL)
+        return;
+    last->dur_ps = turn->end_ps + timing->host->offset_ps - last->start_ps;
+    last->dur_ps = last->dur_ps > 0 ? last->dur_ps : 0;
+    last->cut |= !last->foreign && turn->count < fewest && fewest != UINT64_MAX;
+}
+
+static track_id thread_of(const struct trace *trace, const struct step *step)
+{
+    return step->slice == NO_SLICE ? NO_TRACK : trace->rows[trace_row_of(trace, step->slice)].track;
+}
+
+/* Steps of each thread follow each other by themselves. */
+static void time_by_thread(struct timing *timing)
+{
+    uint32_t *left = memory_resize(NULL, (size_t)timing->count + 1, sizeof *left);
+    uint32_t *order = memory_resize(NULL, (size_t)timing->count + 1, sizeof *order);
+    uint32_t left_count = timing->count;
+    struct timing part = *timing;
+
+    for (uint32_t i = 0; i < left_count; i++)
+        left[i] = timing->order[i];
+    part.order = order;
+    while (left_count > 0) {
+        track_id thread = thread_of(timing->host->trace, &timing->steps[left[0]]);
+        uint32_t kept = 0;
+
+        part.count = 0;
+        for (uint32_t i = 0; i < left_count; i++) {
+            if (thread_of(timing->host->trace, &timing->steps[left[i]]) == thread)
+                order[part.count++] = left[i];
+            else
+                left[kept++] = left[i];
+        }
+        left_count = kept;
+        count_ahead(&part);
+        if (!spans_hold_work(&part))
+            time_by_work(&part);
+    }
+    free(left);
+    free(order);
+}
+
+void steps_time(const struct host_trace *host, uint32_t index, const uint32_t *owners,
+                struct step_list *list)
+{
+    uint32_t *order = memory_resize(NULL, (size_t)list->count + 1, sizeof *order);
+    struct timing timing = {.host = host, .owners = owners, .steps = list->items, .order = order};
+
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (list->items[i].host == index)
+            order[timing.count++] = i;
+    }
+    if (timing.count > 0 && owners != NULL) {
+        const struct attribution *of = host->attribution;
+        bool marked = list->items[order[0]].host_dur_ps >= 0;
+
+        timing.turns = memory_resize(NULL, list->count, sizeof *timing.turns);
+        timing.device = deciding_device(of, owners, list->items);
+        timing.program = main_program(host->trace, of, owners, list->items, timing.device);
+        add_work(&timing);
+        if (marked)
+            time_by_thread(&timing);
+        free(timing.turns);
+    }
+    free(order);
+}

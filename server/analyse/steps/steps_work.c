@@ -1,0 +1,342 @@
+/* Whose work each op is: what a step's calls launched, wherever on the devices it lies.
+ *
+ *   thread   |step 0 f()|step 1 f()|          f's launch begins in step 1
+ *   device              | f 0      | f 1 |    so that execution of f is its work
+ *
+ * Told by the first of these that there is:
+ *
+ *   launch    the op's own, or its execution's
+ *   arrows    from the thread of the launch, or of the first op, to one with steps
+ *   the call  by its time, where no arrow leads to a thread with steps: autograd
+ *   order     executions of a program, as many as steps or a multiple of them
+ *   time      in which step it began
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/device/launched_from.h"
+#include "analyse/steps/device_line.h"
+#include "analyse/steps/steps_parts.h"
+
+enum { JUMPS_MAX = 16, ASKED_OF_EXECUTION = 4 };
+
+struct place { /* a step's span on its thread: file time */
+    track_id thread;
+    int64_t from_ps, to_ps;
+    uint32_t step;
+};
+
+struct owning {
+    const struct trace *trace;
+    const struct attribution *of;
+    struct launch_reader *reader;
+    const struct place *places; /* by thread, begin */
+    uint32_t count;
+    bool one_thread; /* all are on the same */
+    uint32_t *of_execution;
+    bool *told; /* by program, behind them ops of none: launches of some of its ops are known */
+    const struct row *row; /* of the last call */
+    track_id thread;       /* of that row */
+    uint32_t near;         /* the place that was found last */
+};
+
+/* Lanes of a thread are the thread. */
+static track_id thread_of(const struct trace *trace, track_id track)
+{
+    while (trace->tracks[track].parent != NO_TRACK &&
+           trace->tracks[trace->tracks[track].parent].kind == TRACK_THREAD)
+        track = trace->tracks[track].parent;
+    return track;
+}
+
+static track_id thread_of_slice(struct owning *owning, slice_id slice)
+{
+    if (owning->row == NULL || slice < owning->row->first_slice ||
+        slice - owning->row->first_slice >= owning->row->count) {
+        owning->row = &owning->trace->rows[trace_row_of(owning->trace, slice)];
+        owning->thread = thread_of(owning->trace, owning->row->track);
+    }
+    return owning->thread;
+}
+
+static bool holds(const struct place *place, track_id thread, int64_t at_ps)
+{
+    return place->thread == thread && place->from_ps <= at_ps && at_ps < place->to_ps;
+}
+
+/* The place of that thread and moment; calls come in order, so it is mostly the last one. */
+static uint32_t place_at(struct owning *owning, track_id thread, int64_t at_ps)
+{
+    uint32_t low = 0, high = owning->count;
+
+    if (owning->near < owning->count && holds(&owning->places[owning->near], thread, at_ps))
+        return owning->near;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const struct place *place = &owning->places[middle];
+
+        if (place->thread < thread || (place->thread == thread && place->from_ps <= at_ps))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || !holds(&owning->places[low - 1], thread, at_ps))
+        return NO_OWNER;
+    return owning->near = low - 1;
+}
+
+static bool has_steps(const struct owning *owning, track_id thread)
+{
+    uint32_t low = 0, high = owning->count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (owning->places[middle].thread < thread)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < owning->count && owning->places[low].thread == thread;
+}
+
+/* The step in which a call was made; `by_time` where nothing leads to a thread that has steps. */
+static uint32_t step_of_call(struct owning *owning, slice_id slice, bool by_time)
+{
+    struct launch_call call;
+    int64_t first_ps = INT64_MIN;
+
+    for (int jump = 0; slice != NO_SLICE && jump < JUMPS_MAX; jump++) {
+        if (!launch_read(owning->reader, slice, &call))
+            break;
+
+        track_id thread = thread_of_slice(owning, slice);
+        uint32_t place = place_at(owning, thread, call.start_ps);
+
+        if (place != NO_OWNER)
+            return owning->places[place].step;
+        if (has_steps(owning, thread))
+            return NO_OWNER; /* it was made between steps */
+        first_ps = jump == 0 ? call.start_ps : first_ps;
+        slice = launched_from(owning->trace, owning->reader, slice);
+    }
+    if (by_time && owning->one_thread && first_ps != INT64_MIN) {
+        uint32_t place = place_at(owning, owning->places[0].thread, first_ps);
+
+        return place == NO_OWNER ? NO_OWNER : owning->places[place].step;
+    }
+    return NO_OWNER;
+}
+
+static int execution_order(const void *left, const void *right, void *data)
+{
+    const struct execution *executions = data;
+    const struct execution *a = &executions[*(const uint32_t *)left];
+    const struct execution *b = &executions[*(const uint32_t *)right];
+
+    if (a->program != b->program)
+        return a->program < b->program ? -1 : 1;
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    return (a->start_ps > b->start_ps) - (a->start_ps < b->start_ps);
+}
+
+/* Executions of a program on a device, in order: as many a step, none before its step began. Where
+ * steps hold nearly all of them, their time tells more surely. */
+static void own_in_order(struct owning *owning, const uint32_t *order, uint32_t count)
+{
+    uint32_t each = count / owning->count;
+    uint64_t inside = 0;
+
+    if (!owning->one_thread || count % owning->count != 0)
+        return;
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t start_ps = owning->of->executions[order[i]].start_ps;
+
+        if (start_ps < owning->places[i / each].from_ps)
+            return;
+        inside += place_at(owning, owning->places[0].thread, start_ps) != NO_OWNER;
+    }
+    if (inside * 10 >= (uint64_t)count * 9)
+        return;
+    for (uint32_t i = 0; i < count; i++)
+        owning->of_execution[order[i]] = owning->places[i / each].step;
+}
+
+static void own_executions_in_order(struct owning *owning)
+{
+    const struct attribution *of = owning->of;
+    uint32_t *order = memory_resize(NULL, (size_t)of->execution_count + 1, sizeof *order);
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < of->execution_count; i++) {
+        if (of->executions[i].launch == NO_SLICE && owning->of_execution[i] == NO_OWNER)
+            order[count++] = i;
+    }
+    qsort_r(order, count, sizeof *order, execution_order, (void *)(uintptr_t)of->executions);
+    for (uint32_t from = 0, to; from < count; from = to) {
+        const struct execution *first = &of->executions[order[from]];
+
+        for (to = from; to < count && of->executions[order[to]].program == first->program &&
+                        of->executions[order[to]].device == first->device;)
+            to++;
+        own_in_order(owning, &order[from], to - from);
+    }
+    free(order);
+}
+
+/* Does an arrow lead to one of the first ops of an execution whose launch is not known? On threads
+ * of a host it comes from whoever was done before, and tells nothing. */
+static void own_executions(struct owning *owning)
+{
+    const struct attribution *of = owning->of;
+    uint8_t *asked = calloc((size_t)of->execution_count + 1, 1);
+    bool on_tracks = device_work_on_tracks(owning->trace);
+
+    if (asked == NULL)
+        abort(); /* out of memory: as base/arena.h says */
+    for (uint32_t i = 0; i < of->execution_count; i++) {
+        slice_id launch = of->executions[i].launch;
+
+        owning->of_execution[i] =
+            launch == NO_SLICE ? NO_OWNER : step_of_call(owning, launch, true);
+    }
+    for (uint32_t i = 0; on_tracks && i < of->entry_count; i++) {
+        const struct attributed *entry = &of->entries[of->by_device_time[i]];
+        uint32_t execution = entry->execution;
+
+        if (execution == NO_EXECUTION || entry->launch != NO_SLICE ||
+            of->executions[execution].launch != NO_SLICE ||
+            owning->of_execution[execution] != NO_OWNER || asked[execution] == ASKED_OF_EXECUTION)
+            continue;
+        asked[execution]++;
+        owning->of_execution[execution] = step_of_call(owning, entry->slice, false);
+    }
+    free(asked);
+    own_executions_in_order(owning);
+}
+
+static uint32_t owner_by_time(struct owning *owning, int64_t at_ps)
+{
+    uint32_t place =
+        owning->one_thread ? place_at(owning, owning->places[0].thread, at_ps) : NO_OWNER;
+
+    for (uint32_t i = 0; !owning->one_thread && place == NO_OWNER && i < owning->count; i++)
+        place = owning->places[i].from_ps <= at_ps && at_ps < owning->places[i].to_ps ? i : place;
+    return place == NO_OWNER ? NO_OWNER : owning->places[place].step;
+}
+
+static uint32_t program_place(const struct owning *owning, const struct attributed *entry)
+{
+    program_id program = owning->of->ops[entry->op].program;
+
+    return program < owning->trace->program_count ? program : owning->trace->program_count;
+}
+
+static void find_told(struct owning *owning)
+{
+    const struct attribution *of = owning->of;
+
+    owning->told = calloc((size_t)owning->trace->program_count + 1, sizeof *owning->told);
+    if (owning->told == NULL)
+        abort(); /* out of memory: as base/arena.h says */
+    for (uint32_t i = 0; i < of->entry_count; i++) {
+        const struct attributed *entry = &of->entries[i];
+
+        owning->told[program_place(owning, entry)] |=
+            entry->launch != NO_SLICE || (entry->execution != NO_EXECUTION &&
+                                          of->executions[entry->execution].launch != NO_SLICE);
+    }
+}
+
+static uint32_t owner_of(struct owning *owning, const struct attributed *entry)
+{
+    const struct attribution *of = owning->of;
+    uint32_t execution = entry->execution, step;
+
+    if (entry->launch != NO_SLICE)
+        return step_of_call(owning, entry->launch, true);
+    if (execution != NO_EXECUTION && (of->executions[execution].launch != NO_SLICE ||
+                                      owning->of_execution[execution] != NO_OWNER))
+        return owning->of_execution[execution];
+    step = execution == NO_EXECUTION ? step_of_call(owning, entry->slice, false) : NO_OWNER;
+    /* Of what launches are told of, the others were made before the recording. */
+    if (step != NO_OWNER || owning->told[program_place(owning, entry)])
+        return step;
+    return owner_by_time(owning, entry->start_ps);
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+
+    if (a->thread != b->thread)
+        return a->thread < b->thread ? -1 : 1;
+    return (a->from_ps > b->from_ps) - (a->from_ps < b->from_ps);
+}
+
+/* Steps without a span on a thread are told by time alone. */
+static struct place *find_places(const struct host_trace *host, uint32_t index,
+                                 const struct step_list *list, uint32_t *ret_count,
+                                 bool *ret_marked)
+{
+    struct place *places = memory_resize(NULL, (size_t)list->count + 1, sizeof *places);
+    uint32_t count = 0;
+
+    *ret_marked = true;
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct step *step = &list->items[i];
+        bool marked = step->host_dur_ps >= 0 && step->slice != NO_SLICE;
+        int64_t from_ps = step->start_ps - host->offset_ps;
+
+        if (step->host != index)
+            continue;
+        *ret_marked &= marked;
+        places[count++] = (struct place){
+            .thread =
+                marked ? thread_of(host->trace,
+                                   host->trace->rows[trace_row_of(host->trace, step->slice)].track)
+                       : NO_TRACK,
+            .from_ps = from_ps,
+            .to_ps = from_ps + step->dur_ps,
+            .step = i,
+        };
+    }
+    if (count > 0)
+        qsort(places, count, sizeof *places, by_place);
+    *ret_count = count;
+    return places;
+}
+
+uint32_t *steps_own(const struct host_trace *host, uint32_t index, const struct step_list *list,
+                    struct arena *arena)
+{
+    const struct attribution *of = host->attribution;
+    struct owning owning = {.trace = host->trace, .of = of, .thread = NO_TRACK};
+    bool marked;
+
+    if (of == NULL || of->entry_count == 0)
+        return NULL;
+
+    struct place *places = find_places(host, index, list, &owning.count, &marked);
+    uint32_t *ret = owning.count > 0 ? arena_array(arena, uint32_t, of->entry_count) : NULL;
+
+    owning.places = places;
+    owning.one_thread = owning.count > 0 && places[0].thread == places[owning.count - 1].thread;
+    if (ret != NULL && marked) {
+        owning.reader = launch_reader_create(host->trace);
+        owning.of_execution =
+            memory_resize(NULL, (size_t)of->execution_count + 1, sizeof *owning.of_execution);
+        own_executions(&owning);
+        find_told(&owning);
+        for (uint32_t i = 0; i < of->entry_count; i++)
+            ret[i] = owner_of(&owning, &of->entries[i]);
+        free(owning.of_execution);
+        free(owning.told);
+        launch_reader_free(owning.reader);
+    }
+    for (uint32_t i = 0; ret != NULL && !marked && i < of->entry_count; i++)
+        ret[i] = owner_by_time(&owning, of->entries[i].start_ps);
+    free(places);
+    return ret;
+}
