@@ -60,9 +60,12 @@ void overview_threads(const struct run_traces *run, const struct steps *steps,
                                  : breakdown_thread(trace);
         if (told == NO_TRACK)
             continue;
-        ret->thread = host_count++ == 0 ? trace_name(trace, trace->tracks[told].name) : STR("");
+        ret->thread = host_count++ == 0
+                          ? trace_name(trace, trace->tracks[host_thread_of(trace, told)].name)
+                          : STR("");
         for (track_id id = 0; id < trace->track_count; id++)
-            ret->other_threads += id != told && tells_of_host(trace, id) &&
+            ret->other_threads += host_thread_of(trace, id) != host_thread_of(trace, told) &&
+                                  tells_of_host(trace, id) &&
                                   track_has_work(trace, &trace->tracks[id], hull);
     }
 }

@@ -1,6 +1,8 @@
 /* Adds up the pieces of device and host lines by kind, for windows of time. */
 #include "analyse/steps/breakdown.h"
 
+#include <stdlib.h>
+
 #include "analyse/stats/quantile.h"
 
 struct host_devices host_devices_of(const struct host_trace *host, struct arena *arena)
@@ -77,19 +79,79 @@ struct device_time breakdown_mean(const struct host_devices *devices,
     return mean;
 }
 
+struct host_thread { /* by track; of a thread with lanes, all of them */
+    uint64_t launches;
+    int64_t start_ps, end_ps;
+    track_id first; /* with slices */
+};
+
+/* Of so many arrows at most, for files have millions. */
+enum { LOOKED_AT_ARROWS = 1 << 16, LAUNCHES_ONE_OF = 20 };
+
+/* Returns the most launches of a thread. */
+static uint64_t count_launches(const struct trace *trace, struct host_thread *threads)
+{
+    uint64_t every = trace->flow_count / LOOKED_AT_ARROWS + 1, most = 0;
+    name_id kind;
+
+    if (!trace_find_name(trace, STR("kernel launch"), &kind))
+        return 0;
+    for (uint64_t i = 0; i < trace->flow_count; i += every) {
+        track_id track = trace->rows[trace_row_of(trace, trace->flows[i].from)].track;
+
+        if (trace->flows[i].kind != kind || !tells_of_host(trace, track))
+            continue;
+
+        struct host_thread *thread = &threads[host_thread_of(trace, track)];
+
+        thread->launches++;
+        most = thread->launches > most ? thread->launches : most;
+    }
+    return most;
+}
+
+static void join_lanes(const struct trace *trace, struct host_thread *threads)
+{
+    for (track_id id = 0; id < trace->track_count; id++) {
+        const struct track *track = &trace->tracks[id];
+        struct host_thread *thread = &threads[host_thread_of(trace, id)];
+
+        if (!tells_of_host(trace, id))
+            continue;
+        if (thread->first == NO_TRACK)
+            *thread = (struct host_thread){.launches = thread->launches,
+                                           .start_ps = track->start_ps,
+                                           .end_ps = track->end_ps,
+                                           .first = id};
+        thread->start_ps = track->start_ps < thread->start_ps ? track->start_ps : thread->start_ps;
+        thread->end_ps = track->end_ps > thread->end_ps ? track->end_ps : thread->end_ps;
+    }
+}
+
+/* Where some launch work of devices, the others only wait for them. */
 track_id breakdown_thread(const struct trace *trace)
 {
+    struct host_thread *threads =
+        memory_resize(NULL, (size_t)trace->track_count + 1, sizeof *threads);
     track_id best = NO_TRACK;
     int64_t best_ps = 0;
 
-    for (track_id id = 0; id < trace->track_count; id++) {
-        const struct track *track = &trace->tracks[id];
+    for (track_id id = 0; id < trace->track_count; id++)
+        threads[id] = (struct host_thread){.first = NO_TRACK};
+    join_lanes(trace, threads);
 
-        if (tells_of_host(trace, id) && track->end_ps - track->start_ps > best_ps) {
-            best = id;
-            best_ps = track->end_ps - track->start_ps;
+    uint64_t most = count_launches(trace, threads);
+
+    for (track_id id = 0; id < trace->track_count; id++) {
+        const struct host_thread *thread = &threads[id];
+
+        if (thread->first != NO_TRACK && thread->launches * LAUNCHES_ONE_OF >= most &&
+            thread->end_ps - thread->start_ps > best_ps) {
+            best = thread->first;
+            best_ps = thread->end_ps - thread->start_ps;
         }
     }
+    free(threads);
     return best;
 }
 

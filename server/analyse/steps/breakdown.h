@@ -68,9 +68,10 @@ void breakdown_walk(const struct breakdown_question *question, breakdown_visit *
 struct device_time breakdown_mean(const struct host_devices *devices,
                                   const struct device_time *lanes);
 
-/* Where [start, end) of a host (run time) went: the longest thread speaks for the host. */
+/* Where [start, end) of a host (run time) went: breakdown_thread speaks for the host. */
 struct device_time breakdown_of(const struct host_trace *host, int64_t start_ps, int64_t end_ps);
-/* The thread that stands for a host where no step says which. */
+/* The thread that stands for a host where no step says which: of those that launch, or of all where
+ * none does, the one that lasts longest. Of a thread in lanes its first lane. */
 track_id breakdown_thread(const struct trace *trace);
 
 #endif

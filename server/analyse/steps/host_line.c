@@ -51,6 +51,13 @@ bool tells_of_host(const struct trace *trace, track_id id)
            !str_equal(name, STR("Trace PyTorch Profiler"));
 }
 
+track_id host_thread_of(const struct trace *trace, track_id track)
+{
+    track_id parent = track == NO_TRACK ? NO_TRACK : trace->tracks[track].parent;
+
+    return parent != NO_TRACK && trace->tracks[parent].kind == TRACK_THREAD ? parent : track;
+}
+
 struct doing_names doing_names_create(const struct trace *trace, bool has_devices)
 {
     struct doing_names names = {.trace = trace,
@@ -256,6 +263,25 @@ static struct node *open_rows(struct host_line *line, const struct track *track,
     return node;
 }
 
+static struct node *open_thread(struct host_line *line, track_id thread)
+{
+    const struct trace *trace = line->trace;
+    track_id whole = host_thread_of(trace, thread);
+    struct node *root = NULL;
+
+    for (track_id id = 0; id < trace->track_count; id++) {
+        const struct track *track = &trace->tracks[id];
+        struct node *rows;
+
+        if (track->row_count == 0 || host_thread_of(trace, id) != whole ||
+            (id != thread && !tells_of_host(trace, id)))
+            continue;
+        rows = open_rows(line, track, 0, track->row_count);
+        root = root == NULL ? rows : join_nodes(line, JOINT_INSIDE, root, rows);
+    }
+    return root;
+}
+
 struct host_line *host_line_open(const struct trace *trace, track_id thread, struct window window,
                                  const struct skipped *skipped, const struct doing_names *names)
 {
@@ -263,8 +289,8 @@ struct host_line *host_line_open(const struct trace *trace, track_id thread, str
 
     *line =
         (struct host_line){.trace = trace, .window = window, .skipped = skipped, .names = names};
-    if (thread != NO_TRACK && trace->tracks[thread].row_count > 0)
-        line->root = open_rows(line, &trace->tracks[thread], 0, trace->tracks[thread].row_count);
+    if (thread != NO_TRACK)
+        line->root = open_thread(line, thread);
     return line;
 }
 
@@ -300,7 +326,8 @@ static uint32_t threads_of_pool(const struct trace *trace, track_id thread, trac
     for (track_id id = 0; id < trace->track_count; id++) {
         const struct track *track = &trace->tracks[id];
 
-        if (id == thread || !tells_of_host(trace, id))
+        if (id == thread || !tells_of_host(trace, id) ||
+            (thread != NO_TRACK && host_thread_of(trace, id) == host_thread_of(trace, thread)))
             continue;
         if (row_count + track->row_count > POOL_ROWS_MAX) {
             ++*ret_left_out;

@@ -35,11 +35,15 @@ struct doing_names {
 /* Is it a thread of the host that has slices, and none that a profiler keeps about itself? */
 bool tells_of_host(const struct trace *trace, track_id track);
 
+/* The thread that a track is a lane of, as CUDA's calls are one; else the track itself. */
+track_id host_thread_of(const struct trace *trace, track_id track);
+
 struct doing_names doing_names_create(const struct trace *trace, bool has_devices);
 void doing_names_free(struct doing_names *names);
 
 struct host_line;
-/* Of what touches the window. */
+/* Of what touches the window: the thread's own rows, and those of all its lanes, later ones inside
+ * of earlier ones. */
 struct host_line *host_line_open(const struct trace *trace, track_id thread, struct window window,
                                  const struct skipped *skipped, const struct doing_names *names);
 /* Of all threads of a host, `thread` (NO_TRACK: none) before the others. */

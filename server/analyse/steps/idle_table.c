@@ -167,7 +167,7 @@ static void say_basis(const struct idle *idle, struct arena *arena, struct table
                        ? STR("idle is what a device's own ops leave of the counted steps; its "
                              "cause is what the stepping thread did then")
                        : STR("idle is what a device's own ops leave of the capture, for there "
-                             "are no steps; its cause is what the longest thread did then"),
+                             "are no steps; its cause is what the host's thread did then"),
         .count = 1,
     };
     ret->notes = notes;

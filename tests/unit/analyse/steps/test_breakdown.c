@@ -412,6 +412,41 @@ static void roles(void **state)
     run_end(&run);
 }
 
+/*  main     CUDA API    launch 0..1                 launch 30..31     lanes of one thread
+ *           OS runtime            select 1 .. 30
+ *  helper   poll 0 ................................................ 40   lasts longer */
+static void lanes_are_no_threads(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    struct made *made = &run.made;
+    name_id launch = sink_name(made->sink, STR("kernel launch"));
+    track_id whole = run_thread(&run, "main"), helper = run_thread(&run, "helper");
+    track_id api = made_track(made, "CUDA API", whole, TRACK_THREAD, ROLE_HOST, false);
+    track_id os = made_track(made, "OS runtime", whole, TRACK_THREAD, ROLE_HOST, false);
+    track_id stream = run_stream(&run, "Stream #7", ROLE_OPS, 0);
+
+    run_slice(&run, helper, 0, 40, "poll", KIND_HOST);
+    run_slice(&run, os, 1, 29, "select", KIND_HOST);
+    for (uint64_t i = 0; i < 2; i++) {
+        run_slice(&run, api, (int64_t)i * 30, 1, "cudaLaunchKernel", KIND_HOST);
+        sink_flow(made->sink, FLOW_FROM, launch, i + 1);
+        run_slice(&run, stream, (int64_t)i * 30 + 1, 1, "k", KIND_COMPUTE);
+        sink_flow(made->sink, FLOW_TO, launch, i + 1);
+    }
+    run_finish(&run);
+    CHECK_INT("it launches", breakdown_thread(&made->trace), api);
+    CHECK_INT("of", host_thread_of(&made->trace, api), whole);
+
+    struct device_time time = breakdown_of(&run.host, 0, 40);
+
+    CHECK_INT("busy", time.busy_ps, 2);
+    CHECK_INT("it waits while nothing runs", time.doing_ps[DOING_WAIT], 28);
+    run_end(&run);
+}
+
 static void doings(void **state)
 {
     (void)state;
@@ -459,6 +494,7 @@ int main(void)
         cmocka_unit_test(handed_on),
         cmocka_unit_test(roles),
         cmocka_unit_test(doings),
+        cmocka_unit_test(lanes_are_no_threads),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
