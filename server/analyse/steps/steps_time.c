@@ -191,6 +191,24 @@ static void count_ahead(struct timing *timing)
     }
 }
 
+/* Does the host set the pace: one mark begins where the one before ends, and no more than its own
+ * work is open then? Such spans are the loop. */
+static bool spans_are_the_loop(const struct timing *timing)
+{
+    const struct step *first = &timing->steps[timing->order[0]];
+    const struct step *last = &timing->steps[timing->order[timing->count - 1]];
+    int64_t all_ps = last->host_start_ps + last->host_dur_ps - first->host_start_ps, sum_ps = 0;
+
+    for (uint32_t i = 0; i < timing->count; i++) {
+        const struct step *step = &timing->steps[timing->order[i]];
+
+        if (step->ahead > 1 || step->foreign)
+            return false;
+        ps_add(&sum_ps, step->host_dur_ps);
+    }
+    return all_ps - sum_ps <= all_ps / LATE_SHARE && timing->count > 1;
+}
+
 static int64_t begin_of(const struct turn *turn, const struct turn *before)
 {
     int64_t at_ps = turn->start_ps;
@@ -271,7 +289,7 @@ static void time_by_thread(struct timing *timing)
         }
         left_count = kept;
         count_ahead(&part);
-        if (!spans_hold_work(&part))
+        if (!spans_hold_work(&part) && !spans_are_the_loop(&part))
             time_by_work(&part);
     }
     free(left);
