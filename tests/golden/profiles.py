@@ -23,7 +23,9 @@ def roots():
     if not corpus:
         return {}
     corpus = pathlib.Path(corpus)
-    found = {"captures": corpus.parent / "captures", "corpus": corpus}
+    beside = corpus.parent
+    found = {"captures": beside / "captures", "corpus": corpus}
+    found |= {f"cases/{name}": beside / "cases" / name for name in ("derived", "numbers", "steps", "traces")}
     return {name: path for name, path in found.items() if path.is_dir()}
 
 

@@ -7,6 +7,7 @@
 #include "analyse/findings/overview.h"
 #include "analyse/ops/top.h"
 #include "analyse/steps/capture.h"
+#include "analyse/steps/steps_doubt.h"
 #include "trace/ps.h"
 
 struct facts *facts_create(const struct run_traces *run, const struct restriction *restriction,
@@ -65,6 +66,28 @@ enum status facts_selections(struct facts *facts, const struct selections **ret,
     return OK;
 }
 
+/* Only of the whole run is known what there is besides its steps. */
+static bool asks_for_all(const struct restriction *asked)
+{
+    return !asked->has_window && asked->step_range_count == 0 && asked->device_count == 0 &&
+           asked->track_count == 0 && asked->family.count == 0;
+}
+
+/* Steps that do not fit the rest are none: every answer is over the capture then, and says why. */
+static void withdraw_doubted(struct facts *facts, struct steps *steps)
+{
+    struct str doubt = steps_doubt(facts->run, steps, facts->arena);
+
+    if (doubt.count == 0)
+        return;
+    *steps = (struct steps){
+        .rule = STEP_NONE,
+        .rule_text = str_format(facts->arena, "%.*s, but no step time is stated: %.*s",
+                                STR_ARG(steps->rule_text), STR_ARG(doubt)),
+        .doubt = doubt,
+    };
+}
+
 static enum status make_steps(struct facts *facts, const void **ret, struct error *err)
 {
     struct steps *steps = arena_new(facts->arena, struct steps);
@@ -72,6 +95,8 @@ static enum status make_steps(struct facts *facts, const void **ret, struct erro
     *ret = steps;
     TRY(steps_find(facts->run, facts->restriction, facts->arena, steps, err));
     steps_keep(facts->run, steps, facts->arena);
+    if (asks_for_all(facts->restriction))
+        withdraw_doubted(facts, steps);
     return OK;
 }
 

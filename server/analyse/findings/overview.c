@@ -70,6 +70,7 @@ static void fill_steps(const struct steps *steps, struct overview *ret)
 
     ret->rule = steps->rule;
     ret->rule_text = steps->rule_text;
+    ret->doubt = steps->doubt;
     ret->confidence = steps->confidence;
     ret->confidence_text = steps->confidence_text;
     ret->step_count = steps->count;
@@ -200,12 +201,21 @@ static void fill_ops(const struct table *ops, struct overview *ret)
 static void fill_notes(const struct run_traces *run, const struct steps *steps,
                        const struct note_list *notes, struct arena *arena, struct overview *ret)
 {
-    struct answer_note *all = arena_array(arena, struct answer_note, notes->count + LEFT_OUT_NOTES);
+    struct answer_note *all =
+        arena_array(arena, struct answer_note, notes->count + LEFT_OUT_NOTES + 1);
 
     if (notes->count > 0)
         memcpy(all, notes->items, notes->count * sizeof(*all));
     ret->notes = all;
     ret->note_count = notes->count + steps_left_out(run, steps, arena, &all[notes->count]);
+    if (steps->doubt.count > 0)
+        all[ret->note_count++] = (struct answer_note){
+            .kind = "steps-doubted",
+            .severity = NOTE_WARNING,
+            .message = str_format(arena, "Steps were recognised and are not stated: %.*s.",
+                                  STR_ARG(steps->doubt)),
+            .count = 1,
+        };
 }
 
 enum status overview(struct facts *facts, struct overview *ret, struct error *err)

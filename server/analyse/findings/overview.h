@@ -30,6 +30,7 @@ struct overview {
     struct str sentence; /* to be read aloud */
     enum step_rule rule;
     struct str rule_text;
+    struct str doubt;           /* why no step time is stated though steps were recognised; "" */
     enum step_trust confidence; /* of the steps; where there are any */
     struct str confidence_text;
     uint32_t step_count;   /* all; the figures are over the counted ones */

@@ -202,8 +202,12 @@ static void put_capture(struct text *out, const struct overview *overview)
         text_puts(out, "No steps were found: nothing was recorded that takes time.");
         return;
     }
-    text_putf(out, "No steps were found. The capture lasts %s",
-              human_ps(overview->duration_ps).text);
+    if (overview->doubt.count > 0)
+        text_putf(out, "No step time is stated: %.*s. The capture lasts %s",
+                  STR_ARG(overview->doubt), human_ps(overview->duration_ps).text);
+    else
+        text_putf(out, "No steps were found. The capture lasts %s",
+                  human_ps(overview->duration_ps).text);
     for (uint32_t i = 0; i < overview->device_count; i++)
         busy +=
             share_of(overview->devices[i].busy_ps, overview->duration_ps) / overview->device_count;

@@ -79,6 +79,7 @@ struct steps {
     uint32_t cut_count;     /* that are no warm-up */
     enum step_rule rule;
     struct str rule_text; /* a sentence: how they were recognised */
+    struct str doubt;     /* why none is stated though some were recognised: steps_doubt.h; "" */
     struct str others;    /* what else the program marks, "eval" (24); "": nothing */
     enum step_trust confidence;
     struct str confidence_text;       /* why it is as sure as that */

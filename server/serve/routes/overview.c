@@ -52,7 +52,9 @@ static void put_step(struct json *json, const struct overview *overview)
     json_key(json, "reasons");
     json_open(json, '{');
     for (size_t i = 0; overview->counted == 0 && i < COUNT(figures); i++)
-        json_put_text(json, figures[i].key, STR("no steps were recognised"));
+        json_put_text(json, figures[i].key,
+                      overview->doubt.count > 0 ? overview->doubt
+                                                : STR("no steps were recognised"));
     if (overview->counted == 1)
         json_put_text(json, "stdev_ps", STR("one step does not deviate"));
     if (overview->step_count == 0)

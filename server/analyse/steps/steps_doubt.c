@@ -1,0 +1,154 @@
+/* Steps against the rest of the recording; what is compared stands in the header. */
+#include "analyse/steps/steps_doubt.h"
+
+#include <stdlib.h>
+
+#include "analyse/stats/stats.h"
+#include "base/human.h"
+
+static const double slack = 1.01;    /* clocks and cut edges */
+static const double rests = 0.1;     /* busy in steps, of what devices are outside of them */
+static const double works = 0.5;     /* from here on devices are busy outside of steps */
+static const double held_min = 0.25; /* of what devices did, by steps that nobody marked */
+enum { LONGER_WORK = 2 };            /* work so many times as long as its span is not inside it */
+
+struct host_sum { /* of one host, over its devices' mean */
+    int64_t hull_ps;
+    int64_t steps_ps, all_steps_ps;           /* counted; all */
+    int64_t busy_in_ps, busy_in_all_steps_ps; /* counted; all */
+    int64_t busy_ps;                          /* of the whole trace */
+    uint32_t counted;
+    bool has_devices, one_thread;
+};
+
+/* Busy time of the whole trace: the mean over the devices that count. */
+static int64_t busy_of(const struct host_trace *host, const struct host_devices *devices)
+{
+    int64_t sum_ps = 0;
+
+    for (uint32_t i = 0; i < devices->count; i++) {
+        const struct attribution *attribution = host->attribution;
+
+        for (uint32_t at = 0; devices->counted[i] && at < attribution->device_count; at++) {
+            if (attribution->devices[at].device == devices->devices[i])
+                sum_ps += attribution->devices[at].busy_ps / devices->counted_count;
+        }
+    }
+    return sum_ps;
+}
+
+static struct host_sum sum_of(const struct run_traces *run, const struct steps *steps,
+                              uint32_t index, struct arena *arena)
+{
+    const struct host_trace *host = &run->hosts[index];
+    const struct host_devices devices = host_devices_of(host, arena);
+    struct host_sum sum = {.hull_ps = host->trace->end_ps - host->trace->start_ps,
+                           .has_devices = devices.counted_count > 0,
+                           .one_thread = true};
+    track_id thread = NO_TRACK;
+
+    if (sum.has_devices)
+        sum.busy_ps = busy_of(host, &devices);
+    for (uint32_t i = 0; i < steps->count; i++) {
+        const struct step *step = &steps->items[i];
+
+        if (step->host != index)
+            continue;
+        sum.one_thread &= thread == NO_TRACK || thread == step->thread;
+        thread = step->thread;
+        sum.all_steps_ps += step->dur_ps;
+        sum.busy_in_all_steps_ps += step->time.busy_ps;
+        if (!step_counts(steps, step))
+            continue;
+        sum.counted++;
+        sum.steps_ps += step->dur_ps;
+        sum.busy_in_ps += step->time.busy_ps;
+    }
+    return sum;
+}
+
+/* The median of what a step's work takes, of steps that are as long as their spans; -1: none. */
+static int64_t median_work(const struct steps *steps, uint32_t host, int64_t *ret_span_ps,
+                           struct arena *arena)
+{
+    int64_t *work_ps = arena_array(arena, int64_t, steps->count);
+    int64_t *span_ps = arena_array(arena, int64_t, steps->count);
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < steps->count; i++) {
+        const struct step *step = &steps->items[i];
+
+        if (step->host != host || step->time_rule != STEP_TIME_SPAN || !step_counts(steps, step) ||
+            step->work_end_ps <= step->work_start_ps)
+            continue;
+        work_ps[count] = step->work_end_ps - step->work_start_ps;
+        span_ps[count++] = step->dur_ps;
+    }
+    if (count == 0)
+        return -1;
+    *ret_span_ps = median_of(span_ps, count);
+    return median_of(work_ps, count);
+}
+
+/* Devices rest in the steps and work outside of them. */
+static bool rests_inside(const struct host_sum *sum)
+{
+    int64_t outside_ps = sum->hull_ps - sum->all_steps_ps;
+    double inside, outside;
+
+    if (!sum->has_devices || sum->steps_ps <= 0 || outside_ps <= 0)
+        return false;
+    inside = (double)sum->busy_in_ps / (double)sum->steps_ps;
+    outside = (double)(sum->busy_ps - sum->busy_in_all_steps_ps) / (double)outside_ps;
+    return outside > works && inside < rests * outside;
+}
+
+static bool holds_little(const struct steps *steps, const struct host_sum *sum)
+{
+    if (steps->confidence == TRUST_HIGH || sum->all_steps_ps <= 0)
+        return false;
+    if (sum->has_devices && sum->busy_ps > 0)
+        return (double)sum->busy_in_all_steps_ps < held_min * (double)sum->busy_ps;
+    return (double)sum->all_steps_ps < held_min * (double)sum->hull_ps;
+}
+
+static struct str doubt_of(const struct steps *steps, const struct host_trace *host,
+                           const struct host_sum *sum, uint32_t index, struct arena *arena)
+{
+    int64_t span_ps = 0, work_ps = median_work(steps, index, &span_ps, arena);
+
+    if (sum->one_thread && (double)sum->steps_ps > slack * (double)sum->hull_ps)
+        return str_format(arena, "the steps sum to %s on %.*s, whose capture lasts %s",
+                          human_ps(sum->steps_ps).text, STR_ARG(host->name),
+                          human_ps(sum->hull_ps).text);
+    if (span_ps > 0 && work_ps / LONGER_WORK > span_ps)
+        return str_format(arena, "a span takes %s on %.*s, and what it launched takes %s",
+                          human_ps(span_ps).text, STR_ARG(host->name), human_ps(work_ps).text);
+    if (rests_inside(sum))
+        return str_format(arena,
+                          "devices of %.*s are busy %s in the steps, and %s in the whole capture "
+                          "of %s",
+                          STR_ARG(host->name), human_ps(sum->busy_in_all_steps_ps).text,
+                          human_ps(sum->busy_ps).text, human_ps(sum->hull_ps).text);
+    if (holds_little(steps, sum))
+        return str_format(arena,
+                          "what repeats on %.*s takes %s, and the capture lasts %s; most of the "
+                          "work lies outside",
+                          STR_ARG(host->name), human_ps(sum->all_steps_ps).text,
+                          human_ps(sum->hull_ps).text);
+    return STR("");
+}
+
+struct str steps_doubt(const struct run_traces *run, const struct steps *steps, struct arena *arena)
+{
+    for (uint32_t host = 0; host < run->host_count; host++) {
+        const struct host_sum sum = sum_of(run, steps, host, arena);
+        struct str doubt = STR("");
+
+        if (sum.counted > 0)
+            doubt = doubt_of(steps, &run->hosts[host], &sum, host, arena);
+        if (doubt.count > 0)
+            return doubt;
+    }
+    return STR("");
+}

@@ -1,0 +1,22 @@
+/* Whether steps may be stated: what they say, held against all else that was recorded.
+ *
+ *   sum       on one thread, steps that do not overlap cannot take longer than the capture
+ *   work      a step that is as long as its span holds the work that it launched
+ *   idle      steps in which devices rest, in a capture in which the same devices are busy, are
+ *             not where the time goes
+ *   held      steps that nobody marked hold a quarter of what devices did, or of the capture
+ *
+ * A step time that fails one of these is a wrong number that looks sure; the capture is told
+ * instead, and why.
+ */
+#ifndef JVIEWD_ANALYSE_STEPS_DOUBT_H
+#define JVIEWD_ANALYSE_STEPS_DOUBT_H
+
+#include "analyse/steps/steps.h"
+
+/* "" where they fit; else a clause that says what does not: "the steps sum to 3.1 s on hostA, the
+ * capture lasts 1.0 s". Of steps of the whole run, with their breakdowns. */
+struct str steps_doubt(const struct run_traces *run, const struct steps *steps,
+                       struct arena *arena);
+
+#endif

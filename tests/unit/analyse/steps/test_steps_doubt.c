@@ -1,0 +1,83 @@
+/* Steps held against a recording in which one device is busy for 900 of 1,000 ps: what fits, and
+ * each way not to. */
+#include "unit/analyse/made_run.h"
+
+#include "analyse/steps/steps_doubt.h"
+
+enum { COUNT_OF_STEPS = 4 };
+
+static void record(struct made_run *run)
+{
+    run_begin(run);
+
+    track_id python = run_thread(run, "python"), pool = run_thread(run, "pool");
+
+    run_slice(run, python, 0, 1000, "main", KIND_HOST);
+    run_cpu_op(run, pool, 100, 900, "dot", 7, 1, 0, 0);
+    run_finish(run);
+}
+
+static void doubts(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what;
+        enum step_trust confidence;
+        enum step_time rule;
+        int64_t each_ps, apart_ps, busy_ps, work_ps;
+        const char *said; /* "" they fit */
+    } rows[] = {
+        {"they fit", TRUST_HIGH, STEP_TIME_SPAN, 200, 200, 180, 180, ""},
+        {"work follows, and is what counts", TRUST_HIGH, STEP_TIME_WORK, 200, 200, 180, 600, ""},
+        {"marked ones may be few", TRUST_HIGH, STEP_TIME_SPAN, 10, 200, 9, 9, ""},
+        {"more than the capture", TRUST_HIGH, STEP_TIME_WORK, 300, 200, 180, 180, "sum to"},
+        {"a span beside its work", TRUST_HIGH, STEP_TIME_SPAN, 10, 200, 9, 90, "launched"},
+        {"rest while devices work", TRUST_HIGH, STEP_TIME_WORK, 10, 200, 0, 200, "are busy"},
+        {"a guess beside the work", TRUST_LOW, STEP_TIME_NEXT, 10, 200, 9, 9, "outside"},
+        {"a guess that holds it", TRUST_MEDIUM, STEP_TIME_NEXT, 100, 200, 90, 90, ""},
+    };
+    struct made_run run;
+
+    record(&run);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct step items[COUNT_OF_STEPS] = {0};
+        struct steps steps = {
+            .items = items, .count = COUNT_OF_STEPS, .confidence = rows[i].confidence};
+
+        for (int64_t at = 0; at < COUNT_OF_STEPS; at++) {
+            items[at] = (struct step){.start_ps = at * rows[i].apart_ps,
+                                      .dur_ps = rows[i].each_ps,
+                                      .time_rule = rows[i].rule,
+                                      .work_start_ps = at * rows[i].apart_ps,
+                                      .work_end_ps = at * rows[i].apart_ps + rows[i].work_ps,
+                                      .time = {.busy_ps = rows[i].busy_ps}};
+        }
+
+        struct str doubt = steps_doubt(&run.run, &steps, run.made.arena);
+
+        CHECK_INT(rows[i].what, doubt.count == 0, rows[i].said[0] == '\0');
+        CHECK(rows[i].what, str_contains(doubt, str_of(rows[i].said)));
+    }
+    run_end(&run);
+}
+
+static void no_steps(void **state)
+{
+    (void)state;
+    struct made_run run;
+    const struct steps none = {.rule = STEP_NONE};
+
+    record(&run);
+    CHECK_INT("nothing to doubt", steps_doubt(&run.run, &none, run.made.arena).count, 0);
+    run_end(&run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(doubts),
+        cmocka_unit_test(no_steps),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
