@@ -1,0 +1,45 @@
+"""PyTorch on the CPU below torch.profiler: "schedule" with prof.step(), "plain" without, "named" with record_function.
+torch_steps.py KIND TRACE.json TRUTH.json"""
+
+import contextlib
+import json
+import sys
+import time
+
+import torch
+from torch.profiler import ProfilerActivity, profile, record_function, schedule
+
+SIZE = 384
+
+
+def main():
+    kind, trace, truth = sys.argv[1:]
+    torch.set_num_threads(1)
+    model = torch.nn.Sequential(torch.nn.Linear(SIZE, SIZE), torch.nn.Tanh(), torch.nn.Linear(SIZE, SIZE))
+    optimizer, batch = torch.optim.SGD(model.parameters(), lr=0.01), torch.ones(SIZE, SIZE)
+
+    def train_step():
+        optimizer.zero_grad()
+        loss = (model(batch) - batch).square().mean()
+        loss.backward()
+        optimizer.step()
+        time.sleep(0.01)
+        return loss.item()
+
+    for _ in range(3):
+        train_step()
+    planned = schedule(wait=1, warmup=1, active=8, repeat=1) if kind == "schedule" else None
+    times = []
+    with profile(activities=[ProfilerActivity.CPU], schedule=planned, on_trace_ready=lambda done: done.export_chrome_trace(trace)) as recorder:
+        for _ in range(12):
+            begun = time.perf_counter()
+            with record_function("train_step") if kind == "named" else contextlib.nullcontext():
+                train_step()
+            times.append(time.perf_counter() - begun)
+            if kind == "schedule":
+                recorder.step()
+    with open(truth, "w", encoding="utf-8") as file:
+        json.dump({"step_s": times[2:10] if kind == "schedule" else times}, file)
+
+
+main()
