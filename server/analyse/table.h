@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "analyse/analyse.h"
+#include "trace/ps.h"
 
 /* The value of a row and column; rows are numbered as their owner likes. */
 typedef struct cell table_cell(const void *data, uint32_t row, uint32_t column);
@@ -56,6 +57,12 @@ static inline struct cell cell_bool(bool value)
 static inline struct cell cell_null(struct str reason)
 {
     return (struct cell){.kind = CELL_NULL, .of.text = reason};
+}
+/* What was computed of a sum, where the sum is known (trace/ps.h). */
+static inline struct cell cell_of_sum(int64_t sum_ps, struct cell cell)
+{
+    return ps_is_cut(sum_ps) ? cell_null(STR("the times come to more than 2^63 ps, where sums end"))
+                             : cell;
 }
 
 #endif

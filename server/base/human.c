@@ -26,6 +26,8 @@ struct human human_ps(int64_t ps)
     double size = fabs((double)ps);
     struct human ret;
 
+    if (ps == INT64_MAX)
+        return (struct human){"over 106 days"};
     if (size >= 60e12) {
         bool in_hours = size >= 3600e12;
         int64_t count = llround(size / (in_hours ? 60e12 : 1e12)); /* minutes, or seconds */

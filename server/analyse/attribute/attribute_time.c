@@ -4,6 +4,7 @@
 
 #include "analyse/attribute/attribute_parts.h"
 #include "analyse/scan/nest.h"
+#include "trace/ps.h"
 
 static int64_t end_of(const struct attributed *entry)
 {
@@ -219,7 +220,7 @@ void entries_nest(struct attribute_work *work)
         entry->self_ps = entry->dur_ps;
         if (nest_push(&nest, work->entry_group[index], index, end_of(entry), entry->start_ps,
                       end_of(entry), &parent, &covered_ps))
-            work->entries[parent].self_ps -= covered_ps;
+            ps_add(&work->entries[parent].self_ps, -covered_ps);
     }
     nest_free(&nest);
 }

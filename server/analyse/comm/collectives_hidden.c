@@ -13,6 +13,7 @@
 #include "analyse/comm/collectives_parts.h"
 #include "analyse/scan/scan.h"
 #include "analyse/steps/device_line.h"
+#include "trace/ps.h"
 
 struct piece {
     int64_t from_ps, to_ps, before_ps; /* of all pieces before it */
@@ -89,7 +90,7 @@ static void sum_before(struct covered *covered)
 
     for (uint32_t i = 0; i < covered->count; i++) {
         covered->pieces[i].before_ps = sum_ps;
-        sum_ps += covered->pieces[i].to_ps - covered->pieces[i].from_ps;
+        ps_add(&sum_ps, covered->pieces[i].to_ps - covered->pieces[i].from_ps);
     }
 }
 
@@ -209,7 +210,7 @@ static int64_t hidden_of(const struct covered *covered, const struct selection *
         int64_t b = window->to_ps < to_ps ? window->to_ps : to_ps;
 
         if (a < b)
-            hidden_ps += covered_between(covered, a, b);
+            ps_add(&hidden_ps, covered_between(covered, a, b));
     }
     return hidden_ps;
 }

@@ -100,13 +100,14 @@ static struct cell text_or(struct str text, const char *reason)
 
 static struct cell share(int64_t part, int64_t whole)
 {
-    return whole > 0 ? cell_real((double)part / (double)whole)
+    return whole > 0 ? cell_of_sum(whole, cell_real((double)part / (double)whole))
                      : cell_null(STR("they took no time"));
 }
 
 static struct cell rate(double bytes, int64_t ps, const char *reason)
 {
-    return ps > 0 ? cell_real(bytes * 1e12 / (double)ps) : cell_null(str_of(reason));
+    return ps > 0 ? cell_of_sum(ps, cell_real(bytes * 1e12 / (double)ps))
+                  : cell_null(str_of(reason));
 }
 
 /* What the row's collectives have in common; of one alone its own words. */
@@ -201,7 +202,7 @@ static struct cell wait_cell(const struct shown *shown, const struct collective_
     if (column == ROW_LAST_SHARE)
         return cell_real((double)row->last_count / (double)row->turn_count);
     if (column == ROW_SPREAD)
-        return cell_integer(row->spread_ps / (int64_t)row->turn_count);
+        return cell_of_sum(row->spread_ps, cell_integer(row->spread_ps / (int64_t)row->turn_count));
     struct str host = shown->run->hosts[row->last_host].name;
     return cell_text(
         shown->run->host_count == 1
@@ -231,7 +232,7 @@ static struct cell row_cell(const void *data, uint32_t index, uint32_t column)
     case ROW_SHARE:
         return share(row->total_ps, shown->rows.total_ps);
     case ROW_MEAN:
-        return cell_integer(row->total_ps / (int64_t)row->count);
+        return cell_of_sum(row->total_ps, cell_integer(row->total_ps / (int64_t)row->count));
     case ROW_MIN:
         return cell_integer(row->min_ps);
     case ROW_MAX:

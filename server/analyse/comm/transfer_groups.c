@@ -231,7 +231,8 @@ static struct cell size_cell(const struct group *group, enum group_column column
         return cell_integer(group->bytes);
     if (group->sized_ps <= 0)
         return cell_null(STR("they last no time"));
-    return cell_real((double)group->bytes / ((double)group->sized_ps / 1e12));
+    return cell_of_sum(group->sized_ps,
+                       cell_real((double)group->bytes / ((double)group->sized_ps / 1e12)));
 }
 
 static struct cell overlap_cell(const struct group *group, enum group_column column)
@@ -240,7 +241,8 @@ static struct cell overlap_cell(const struct group *group, enum group_column col
         return cell_null(str_of(no_overlap));
     if (column == GROUP_OVERLAPPED)
         return cell_integer(group->overlapped_ps);
-    return cell_real((double)group->overlapped_ps / (double)group->overlap_known_ps);
+    return cell_of_sum(group->overlap_known_ps,
+                       cell_real((double)group->overlapped_ps / (double)group->overlap_known_ps));
 }
 
 static struct cell text_cell(struct str text, const char *reason)
@@ -291,10 +293,11 @@ static struct cell group_cell(const void *data, uint32_t row, uint32_t column)
         return cell_integer(group->total_ps);
     case GROUP_SHARE:
         return grouping->total_ps > 0
-                   ? cell_real((double)group->total_ps / (double)grouping->total_ps)
+                   ? cell_of_sum(grouping->total_ps,
+                                 cell_real((double)group->total_ps / (double)grouping->total_ps))
                    : cell_null(STR("all transfers last no time"));
     case GROUP_MEAN:
-        return cell_integer(group->total_ps / (int64_t)group->count);
+        return cell_of_sum(group->total_ps, cell_integer(group->total_ps / (int64_t)group->count));
     case GROUP_MIN:
         return cell_integer(group->min_ps);
     case GROUP_MAX:

@@ -10,6 +10,7 @@
 #include "analyse/stats/map64.h"
 #include "analyse/stats/order.h"
 #include "analyse/steps/device_line.h"
+#include "trace/ps.h"
 
 #define ANY_DEVICE INT32_MIN
 
@@ -126,7 +127,7 @@ static bool computing_next(struct computing *computing, struct window *ret)
 /* Between its two moments the device computed for what its sum grew. */
 static void put_moment(struct transfer *transfers, const struct moment *moment, int64_t computed_ps)
 {
-    transfers[moment->transfer].overlapped_ps += moment->ends ? computed_ps : -computed_ps;
+    ps_add(&transfers[moment->transfer].overlapped_ps, moment->ends ? computed_ps : -computed_ps);
 }
 
 /* One pass over what the device computed, however many transfers are under way at once. */
@@ -147,7 +148,7 @@ static void sweep(const struct host_trace *host, struct computing *computing,
             put_moment(transfers, &moments[next],
                        computed_ps + (at_ps > from_ps ? at_ps - from_ps : 0));
         }
-        computed_ps += to_ps - from_ps;
+        ps_add(&computed_ps, to_ps - from_ps);
     }
     for (; next < count; next++)
         put_moment(transfers, &moments[next], computed_ps);
@@ -169,8 +170,8 @@ static void overlap_device(const struct host_trace *host, const struct op_roles 
         moments[2 * (size_t)i] = (struct moment){.at_ps = start_ps, .transfer = order[i]};
         moments[2 * (size_t)i + 1] =
             (struct moment){.at_ps = end_ps, .transfer = order[i], .ends = true};
-        start_ps -= host->offset_ps;
-        end_ps -= host->offset_ps;
+        ps_add(&start_ps, -host->offset_ps);
+        ps_add(&end_ps, -host->offset_ps);
         hull.from_ps = start_ps < hull.from_ps ? start_ps : hull.from_ps;
         hull.to_ps = end_ps > hull.to_ps ? end_ps : hull.to_ps;
     }

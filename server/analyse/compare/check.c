@@ -8,6 +8,7 @@
 #include "analyse/compiles/compiles.h"
 #include "analyse/memory/memory.h"
 #include "base/distance.h"
+#include "trace/ps.h"
 
 enum { LOOK_BACK = 64 }; /* hosts are no further apart, in steps */
 
@@ -262,7 +263,7 @@ static enum status sample_compiles(const struct diff_side *side, struct arena *a
     if (compiles.count == 0)
         ret->reason = compiles_missing(side->run);
     for (uint32_t i = 0; i < compiles.count; i++)
-        total_ps += compile_total(&compiles.items[i]);
+        ps_add(&total_ps, compile_total(&compiles.items[i]));
     if (ret->reason.count == 0)
         one_value(total_ps, arena, ret);
     return OK;

@@ -7,6 +7,7 @@
 #include "analyse/compiles/compiles.h"
 #include "analyse/memory/memory.h"
 #include "analyse/table.h"
+#include "trace/ps.h"
 
 struct compare_row *compare_add(struct comparing *all, const char *group, struct str key,
                                 enum unit unit)
@@ -149,7 +150,7 @@ static enum status add_compiles(struct comparing *all, struct error *err)
         TRY(compiles_find(all->sides[i].run, all->sides[i].restriction, all->arena, &compiles,
                           err));
         for (uint32_t k = 0; k < compiles.count; k++)
-            total_ps += compile_total(&compiles.items[k]);
+            ps_add(&total_ps, compile_total(&compiles.items[k]));
         struct str missing = compiles.count == 0 ? compiles_missing(all->sides[i].run) : STR("");
         counts->values[i] = missing.count > 0 ? cell_null(missing) : cell_integer(compiles.count);
         times->values[i] = missing.count > 0 ? cell_null(missing) : cell_integer(total_ps);

@@ -11,6 +11,7 @@
 
 #include "analyse/compare/compare_parts.h"
 #include "analyse/table.h"
+#include "trace/ps.h"
 
 struct op_row {
     const struct match_op *op; /* that names the row */
@@ -52,7 +53,7 @@ static void put_op(struct op_rows *rows, uint32_t row, uint32_t run, uint32_t it
 {
     const struct measured *measured = &rows->all->measured[run];
 
-    rows->items[row].self_ps[run] += measured->sums[item].self_ps;
+    ps_add(&rows->items[row].self_ps[run], measured->sums[item].self_ps);
     rows->items[row].is_there[run] = true;
 }
 
@@ -64,7 +65,7 @@ static uint32_t join_rows(struct op_rows *rows, uint32_t a, uint32_t b)
     if (a == b)
         return a;
     for (uint32_t run = 0; run < rows->all->count; run++) {
-        rows->items[to].self_ps[run] += rows->items[from].self_ps[run];
+        ps_add(&rows->items[to].self_ps[run], rows->items[from].self_ps[run]);
         rows->items[to].is_there[run] =
             rows->items[to].is_there[run] || rows->items[from].is_there[run];
     }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analyse/table.h"
+#include "trace/ps.h"
 
 enum { SAME_SHARE = 1000 }; /* less than so much of a step, and not sure: the same */
 
@@ -277,7 +278,7 @@ static void add_rest(const struct measured sides[2], struct arena *arena, struct
         int64_t left_ps = sides[side].told.mean_ps;
 
         for (uint32_t i = 0; i < rows->count; i++)
-            left_ps -= rows->items[i].sums[side].self_ps / sides[side].step_count;
+            ps_add(&left_ps, -(rows->items[i].sums[side].self_ps / sides[side].step_count));
         other.sums[side].self_ps = left_ps * sides[side].step_count;
     }
     add_row(rows, other);

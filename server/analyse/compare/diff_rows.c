@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/names.h"
+#include "trace/ps.h"
 
 struct joining {
     const struct measured *sides; /* [2] */
@@ -133,7 +134,7 @@ static void sum_rows(const struct joining *joining)
         for (uint32_t i = 0; i < measured->ops.count; i++) {
             struct diff_sums *sums = &joining->ret->items[joining->row_of[side][i]].sums[side];
 
-            sums->self_ps += measured->sums[i].self_ps;
+            ps_add(&sums->self_ps, measured->sums[i].self_ps);
             sums->count += measured->sums[i].count;
         }
     }

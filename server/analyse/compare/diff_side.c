@@ -86,7 +86,7 @@ static void add_block(void *data, const struct op_block *block)
 
         if (block->inside_ps[i] < 0 || !is_counted(gather->devices, entry->device))
             continue;
-        gather->self_ps[entry->op] += block->self_ps[i];
+        ps_add(&gather->self_ps[entry->op], block->self_ps[i]);
         gather->counts[entry->op]++;
         if (gather->series == NULL)
             continue;
@@ -158,12 +158,12 @@ static void join_parts(const struct walk *walk, size_t series_count, struct meas
         uint64_t count = 0;
 
         for (uint32_t part = 0; part < walk->part_count; part++) {
-            self_ps += walk->parts[part].self_ps[op];
+            ps_add(&self_ps, walk->parts[part].self_ps[op]);
             count += walk->parts[part].counts[op];
         }
         if (first->item_of[op] == UINT32_MAX)
             continue;
-        ret->sums[first->item_of[op]].self_ps += self_ps / lanes;
+        ps_add(&ret->sums[first->item_of[op]].self_ps, self_ps / lanes);
         ret->sums[first->item_of[op]].count += (double)count / (double)lanes;
     }
     for (uint32_t part = 0; part < walk->part_count; part++)

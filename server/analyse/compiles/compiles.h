@@ -14,6 +14,7 @@
 
 #include "analyse/analyse.h"
 #include "analyse/device/compile_words.h"
+#include "trace/ps.h"
 
 enum compile_cached { CACHED_UNKNOWN, CACHED_NO, CACHED_YES };
 
@@ -53,7 +54,7 @@ static inline int64_t compile_total(const struct compile *compile)
     int64_t sum_ps = 0;
 
     for (int phase = 0; phase < PHASE_COUNT; phase++)
-        sum_ps += compile->phases_ps[phase];
+        ps_add(&sum_ps, compile->phases_ps[phase]);
     return sum_ps;
 }
 /* The compiler's own part: what a breakdown of steps calls compile. */

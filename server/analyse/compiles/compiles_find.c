@@ -11,6 +11,7 @@
 #include "analyse/steps/restrict.h"
 #include "analyse/steps/step_of.h"
 #include "trace/args/args.h"
+#include "trace/ps.h"
 
 enum {
     BACK_MAX = 256,  /* requests that are looked at for one that holds a worker's time */
@@ -330,9 +331,9 @@ static void settle(const struct finding_compiles *finding)
             compile->cached = CACHED_YES;
         if (compile->function.count == 0 && compile->module.count > 0)
             compile->function = compile_module_function(compile->module);
-        compile->start_ps += finding->host->offset_ps;
-        compile->end_ps += finding->host->offset_ps;
-        compile->backend_start_ps += finding->host->offset_ps;
+        ps_add(&compile->start_ps, finding->host->offset_ps);
+        ps_add(&compile->end_ps, finding->host->offset_ps);
+        ps_add(&compile->backend_start_ps, finding->host->offset_ps);
     }
 }
 

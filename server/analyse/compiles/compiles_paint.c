@@ -13,6 +13,8 @@
 
 #include "analyse/compiles/compiles_parts.h"
 
+#include "trace/ps.h"
+
 struct paint_segment { /* of one line of time */
     uint32_t owner;
     enum compile_phase phase;
@@ -173,10 +175,10 @@ void compiles_paint(struct compile *compiles, const struct compile_marks *own,
             int64_t from_ps = by->from_ps > segment->from_ps ? by->from_ps : segment->from_ps;
             int64_t to_ps = by->to_ps < segment->to_ps ? by->to_ps : segment->to_ps;
 
-            phases_ps[by->phase] += to_ps - from_ps;
-            rest_ps -= to_ps - from_ps;
+            ps_add(&phases_ps[by->phase], to_ps - from_ps);
+            ps_add(&rest_ps, -(to_ps - from_ps));
         }
-        phases_ps[segment->phase] += rest_ps;
+        ps_add(&phases_ps[segment->phase], rest_ps);
     }
     free(owned.items);
     free(worker.items);

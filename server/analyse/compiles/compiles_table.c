@@ -4,6 +4,7 @@
 #include "analyse/compiles/compiles.h"
 #include "analyse/steps/step_of.h"
 #include "analyse/table.h"
+#include "trace/ps.h"
 
 #define PHASE_COLUMNS(first)                                                                       \
     [(first) + PHASE_TRACE] = {"trace_ps", "Trace", UNIT_PS, true},                                \
@@ -324,9 +325,9 @@ static struct function_row join(const struct compile *const *compiles, uint32_t 
         const struct compile *compile = compiles[i];
 
         for (int phase = 0; phase < PHASE_COUNT; phase++)
-            row.phases_ps[phase] += compile->phases_ps[phase];
-        row.total_ps += compile_total(compile);
-        row.backend_ps += compile_backend(compile);
+            ps_add(&row.phases_ps[phase], compile->phases_ps[phase]);
+        ps_add(&row.total_ps, compile_total(compile));
+        ps_add(&row.backend_ps, compile_backend(compile));
         row.seen = i == 0 ? compile->seen : row.seen & compile->seen;
         row.cached_known &= compile->cached != CACHED_UNKNOWN;
         row.cached_count += compile->cached == CACHED_YES;
@@ -383,7 +384,7 @@ enum status compiles_table(const struct run_traces *run, const struct restrictio
     TRY(compiles_find(run, restriction, arena, compiles, err));
     *rows = (struct compile_rows){.run = run, .compiles = compiles, .arena = arena};
     for (uint32_t i = 0; i < compiles->count; i++)
-        rows->total_ps += compile_total(&compiles->items[i]);
+        ps_add(&rows->total_ps, compile_total(&compiles->items[i]));
     source.row_count = each ? compiles->count : join_functions(compiles, arena, &rows->functions);
     TRY(table_order(&source, page->sort, each ? "start_ps" : "-total_ps,start_ps", arena, &order,
                     err));

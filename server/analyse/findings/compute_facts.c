@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "decode/hlo/hlo_detail.h"
+#include "trace/ps.h"
 
 enum {
     ENTRIES_LOOKED_AT = 1 << 20, /* of more, the counted part is taken to be that of the time */
@@ -22,9 +23,10 @@ static void time_ops(struct facts *facts, uint32_t index, const struct counted *
     int64_t hull_ps = 0, counted_ps = 0;
 
     for (uint32_t i = 0; i < of->device_count; i++) {
-        hull_ps += of->devices[i].end_ps - of->devices[i].start_ps;
-        counted_ps += counted_inside_ps(counted, index, of->devices[i].start_ps + host->offset_ps,
-                                        of->devices[i].end_ps + host->offset_ps);
+        ps_add(&hull_ps, of->devices[i].end_ps - of->devices[i].start_ps);
+        ps_add(&counted_ps,
+               counted_inside_ps(counted, index, of->devices[i].start_ps + host->offset_ps,
+                                 of->devices[i].end_ps + host->offset_ps));
     }
     if (of->entry_count > ENTRIES_LOOKED_AT) {
         for (uint32_t op = 0; op < of->op_count && hull_ps > 0; op++)
@@ -199,7 +201,7 @@ static void put_host(struct facts *facts, uint32_t index, const struct counted *
         put->total = &of->totals[op];
         put->self_ps /= of->device_count;
         put->seconds = (double)of->totals[op].total_ps * 1e-12;
-        ret->self_ps += put->self_ps;
+        ps_add(&ret->self_ps, put->self_ps);
     }
     look_at_heaviest(facts, host, ret);
 }

@@ -236,7 +236,7 @@ int64_t counted_inside_ps(const struct counted *counted, uint32_t host, int64_t 
         int64_t from_ps = start_ps > windows[low].from_ps ? start_ps : windows[low].from_ps;
         int64_t to_ps = end_ps < windows[low].to_ps ? end_ps : windows[low].to_ps;
 
-        inside_ps += to_ps > from_ps ? to_ps - from_ps : 0;
+        ps_add(&inside_ps, to_ps > from_ps ? to_ps - from_ps : 0);
     }
     return inside_ps;
 }

@@ -181,7 +181,7 @@ static struct most_of_time most_of(const struct table *ops)
         int64_t self_ps = 0;
 
         table_integer_at(ops, (uint32_t)ret.count++, "self_ps", &self_ps);
-        sum_ps += self_ps;
+        ps_add(&sum_ps, self_ps);
         ret.known = sum_ps >= wanted_ps;
     }
     return ret;

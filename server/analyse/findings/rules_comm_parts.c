@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "trace/ps.h"
+
 enum { PROVED = 3 };
 
 static void count_devices(struct facts *facts, struct comm_asked *asked)
@@ -85,10 +87,10 @@ int64_t comm_mean(const struct comm_asked *asked, enum measure measure, comm_mat
         const struct collective_run *run = &asked->found->runs[i];
 
         if (matters == NULL || matters(&asked->found->items[run->collective], run))
-            sums_ps[run->host] += comm_measured(asked, run, measure);
+            ps_add(&sums_ps[run->host], comm_measured(asked, run, measure));
     }
     for (uint32_t i = 0; i < asked->facts->run->host_count; i++)
-        mean_ps += asked->device_counts[i] > 0 ? sums_ps[i] / asked->device_counts[i] : 0;
+        ps_add(&mean_ps, asked->device_counts[i] > 0 ? sums_ps[i] / asked->device_counts[i] : 0);
     return mean_ps;
 }
 

@@ -11,6 +11,7 @@
 #include "analyse/device/device_spec.h"
 #include "analyse/findings/rules_comm_parts.h"
 #include "analyse/table.h"
+#include "trace/ps.h"
 
 enum { SLOW_PERCENT = 25, SLOW_TIME_PERCENT = 2 };
 static const uint64_t large_bytes = UINT64_C(16) << 20; /* latency no longer decides */
@@ -59,8 +60,8 @@ static void add_run(const struct comm_asked *asked, const struct collective_run 
         comm_measured(asked, run, MEASURE_TOTAL) <= 0)
         return;
     to->bus_bytes += (double)item->bytes * factor;
-    to->moving_ps += run->dur_ps - wait_ps;
-    to->exposed_ps += comm_measured(asked, run, MEASURE_EXPOSED);
+    ps_add(&to->moving_ps, run->dur_ps - wait_ps);
+    ps_add(&to->exposed_ps, comm_measured(asked, run, MEASURE_EXPOSED));
     to->count++;
     to->waits_known &= run->wait_ps >= 0;
     if (to->longest == NULL || run->dur_ps > to->longest->dur_ps)

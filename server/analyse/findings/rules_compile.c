@@ -11,6 +11,7 @@
 #include "analyse/stats/map64.h"
 #include "base/hash.h"
 #include "base/human.h"
+#include "trace/ps.h"
 
 enum { AGAIN_MIN = 2, SHAPES_MIN = 3, PROVED_MAX = 4 };
 static const int64_t autotune_min_ps = 100000000000; /* 100 ms */
@@ -93,8 +94,8 @@ static bool next_function(const struct counted *counted, const struct compile **
 
         ret->count++;
         ret->changes[compile->change]++;
-        ret->total_ps += total_ps;
-        ret->counted_ps += inside_ps < total_ps ? inside_ps : total_ps;
+        ps_add(&ret->total_ps, total_ps);
+        ps_add(&ret->counted_ps, inside_ps < total_ps ? inside_ps : total_ps);
     }
     return ret->count > 0;
 }
@@ -248,7 +249,7 @@ int64_t told_compiles_ps(const struct compiles *compiles, const struct counted *
 
         if (compile->in_step && !compile->in_warmup && compile->host == step->host &&
             compile->step == step->number && is_long(compile, counted))
-            sum_ps += compile_total(compile);
+            ps_add(&sum_ps, compile_total(compile));
     }
     return sum_ps;
 }
@@ -347,8 +348,8 @@ static enum status find_autotuning(struct facts *facts, struct finding_list *lis
     for (uint32_t i = 0; i < compiles->count; i++) {
         const struct compile *compile = &compiles->items[i];
 
-        tuned_ps += compile->phases_ps[PHASE_AUTOTUNE];
-        total_ps += compile_total(compile);
+        ps_add(&tuned_ps, compile->phases_ps[PHASE_AUTOTUNE]);
+        ps_add(&total_ps, compile_total(compile));
         if (most == NULL || compile->phases_ps[PHASE_AUTOTUNE] > most->phases_ps[PHASE_AUTOTUNE])
             most = compile;
     }

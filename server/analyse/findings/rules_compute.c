@@ -8,6 +8,7 @@
 #include "analyse/findings/compute_facts.h"
 #include "analyse/findings/findings.h"
 #include "base/human.h"
+#include "trace/ps.h"
 
 /* 0: not concerned; else the part of its time that is won at most; NAN: concerned, but nobody can
  * say how much. */
@@ -172,7 +173,7 @@ static const struct compute_rule questions[] = {
 
 struct concerned { /* ops of one host */
     int64_t self_ps;
-    double win_ps;
+    double won_sum; /* of picoseconds */
     uint32_t count;
     const struct op_facts *heaviest[3];
     bool is_won; /* of all it is known what is won */
@@ -182,8 +183,8 @@ static void add_op(struct concerned *concerned, const struct op_facts *op, doubl
 {
     concerned->is_won &= !isnan(won);
     concerned->count++;
-    concerned->self_ps += op->self_ps;
-    concerned->win_ps += isnan(won) ? 0 : (double)op->self_ps * won;
+    ps_add(&concerned->self_ps, op->self_ps);
+    concerned->won_sum += isnan(won) ? 0 : (double)op->self_ps * won;
     for (size_t i = 0; i < COUNT(concerned->heaviest) && op != NULL; i++) {
         const struct op_facts *other = concerned->heaviest[i];
 
@@ -211,7 +212,7 @@ static void tell(struct facts *facts, struct finding_list *list, const struct co
         concerned->count == 1 ? ""
                               : str_format(facts->arena, " and %u more", concerned->count - 1).at);
     if (concerned->is_won)
-        finding_win(&finding, ps_of_real(concerned->win_ps));
+        finding_win(&finding, ps_of_real(concerned->won_sum));
     for (size_t i = 0; i < COUNT(concerned->heaviest) && concerned->heaviest[i] != NULL; i++) {
         const struct op_facts *op = concerned->heaviest[i];
         struct evidence *proof = finding_prove_ps(

@@ -13,6 +13,7 @@
 #include "analyse/scan/scan.h"
 #include "analyse/stats/map64.h"
 #include "base/human.h"
+#include "trace/ps.h"
 
 static const double share_min = 0.05, share_critical = 0.25; /* of the counted time */
 
@@ -69,14 +70,14 @@ static void add_transfer(struct copying *copying, struct copier *copier,
         int64_t from_ps =
             transfer->start_ps > copier->until_ps ? transfer->start_ps : copier->until_ps;
 
-        copier->counted_ps += counted_inside_ps(counted, transfer->host, from_ps, end_ps);
+        ps_add(&copier->counted_ps, counted_inside_ps(counted, transfer->host, from_ps, end_ps));
         copier->until_ps = end_ps;
     }
-    copier->total_ps += transfer->dur_ps;
-    copier->overlapped_ps += transfer->overlapped_ps;
+    ps_add(&copier->total_ps, transfer->dur_ps);
+    ps_add(&copier->overlapped_ps, transfer->overlapped_ps);
     copying->count++;
     *(up ? &copying->up_bytes : &copying->down_bytes) += bytes;
-    *(up ? &copying->up_ps : &copying->down_ps) += transfer->dur_ps;
+    ps_add(up ? &copying->up_ps : &copying->down_ps, transfer->dur_ps);
     if (copying->longest == NULL || transfer->dur_ps > copying->longest->dur_ps)
         copying->longest = transfer;
 }

@@ -3,6 +3,7 @@
 #include "analyse/findings/rules_idle.h"
 #include "analyse/steps/hosts.h"
 #include "base/human.h"
+#include "trace/ps.h"
 
 enum {
     WAIT_PERCENT_MIN = 1,       /* of the counted time: what a straggler costs */
@@ -103,8 +104,8 @@ static enum status find_stragglers(struct facts *facts, enum lanes_by by, struct
 
     TRY(find_lanes(facts, by, &lanes, err));
     for (uint32_t i = 0; i < lanes.lane_count; i++) {
-        wait_ps += lanes.lanes[i].wait_ps;
-        total_ps += lanes.lanes[i].total_ps;
+        ps_add(&wait_ps, lanes.lanes[i].wait_ps);
+        ps_add(&total_ps, lanes.lanes[i].total_ps);
     }
     if (by == LANES_BY_DEVICE && lanes.lane_count > 0) { /* a win is time of hosts */
         wait_ps = wait_ps / lanes.lane_count * facts->run->host_count;
@@ -152,7 +153,7 @@ static void see_balance(struct facts *facts, const struct idle *idle, uint32_t h
             continue;
         most = most == NULL || work_of(device) > work_of(most) ? device : most;
         least = least == NULL || work_of(device) < work_of(least) ? device : least;
-        sum_ps += work_of(device);
+        ps_add(&sum_ps, work_of(device));
         count++;
     }
     if (count < 2)
@@ -227,11 +228,11 @@ static void see_bubbles(struct facts *facts, uint32_t host, const struct counted
     if (of == NULL || of->totals == NULL || devices.counted_count < 2)
         return;
     for (uint32_t i = 0; i < of->device_count; i++)
-        hull_ps += of->devices[i].end_ps - of->devices[i].start_ps;
+        ps_add(&hull_ps, of->devices[i].end_ps - of->devices[i].start_ps);
     for (uint32_t op = 0; op < of->op_count; op++) {
         if (!is_exchange(trace_name(trace->trace, of->ops[op].name)))
             continue;
-        exchange_ps += of->totals[op].self_ps;
+        ps_add(&exchange_ps, of->totals[op].self_ps);
         count += of->totals[op].event_count;
         if (of->totals[op].self_ps > longest_ps) {
             longest_ps = of->totals[op].self_ps;

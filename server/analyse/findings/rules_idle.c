@@ -2,6 +2,7 @@
 #include "analyse/findings/rules_idle.h"
 #include "analyse/findings/findings.h"
 #include "base/human.h"
+#include "trace/ps.h"
 
 enum {
     IDLE_PERCENT_MIN = 10,
@@ -40,7 +41,7 @@ int64_t unoccupied_ps(const struct idle *idle, uint32_t host)
 
         if (device->host != host || !device->counted)
             continue;
-        sum_ps += device->window_ps - device->time.busy_ps;
+        ps_add(&sum_ps, device->window_ps - device->time.busy_ps);
         count++;
     }
     return count == 0 ? 0 : sum_ps / count;
@@ -65,9 +66,9 @@ static struct causes causes_of(const struct idle *idle, uint32_t host_count)
 
             if (device->host != host || !device->counted)
                 continue;
-            causes.window_ps += device->window_ps / count;
+            ps_add(&causes.window_ps, device->window_ps / count);
             for (int doing = 0; doing < DOING_COUNT; doing++)
-                causes.doing_ps[doing] += device->time.doing_ps[doing] / count;
+                ps_add(&causes.doing_ps[doing], device->time.doing_ps[doing] / count);
         }
     }
     return causes;
@@ -154,7 +155,7 @@ static enum status find_idle(struct facts *facts, struct finding_list *list, str
     int64_t idle_ps = 0;
 
     for (int doing = 0; doing < DOING_COUNT; doing++)
-        idle_ps += is_own_cause((enum host_doing)doing) ? 0 : causes.doing_ps[doing];
+        ps_add(&idle_ps, is_own_cause((enum host_doing)doing) ? 0 : causes.doing_ps[doing]);
     if (idle->device_count == 0 || idle_ps == 0 ||
         idle_ps < causes.window_ps / 100 * IDLE_PERCENT_MIN)
         return OK;

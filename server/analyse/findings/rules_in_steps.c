@@ -6,6 +6,7 @@
 #include "analyse/hlo/callbacks.h"
 #include "base/human.h"
 #include "trace/names/by_name.h"
+#include "trace/ps.h"
 
 enum { IN_STEPS_PERCENT_MIN = 1, INTERVALS_MAX = 1 << 20 };
 
@@ -48,7 +49,7 @@ static void take_run(const struct host_trace *host, uint32_t index, const struct
             memory_resize(found->windows, (size_t)found->count + 1, sizeof(*found->windows));
         found->windows[found->count++] = (struct window){from_ps, from_ps + slice.dur_ps};
         found->all++;
-        total_ps += inside_ps;
+        ps_add(&total_ps, inside_ps);
         if (total_ps > found->longest_ps && slice.dur_ps >= found->longest_dur_ps) {
             found->longest_start_ps = from_ps;
             found->longest_dur_ps = slice.dur_ps;
@@ -79,7 +80,7 @@ static void join_found(const struct counted *counted, uint32_t host, struct foun
         if (found->windows[i].to_ps <= from_ps)
             continue;
         to_ps = found->windows[i].to_ps;
-        found->inside_ps += counted_inside_ps(counted, host, from_ps, to_ps);
+        ps_add(&found->inside_ps, counted_inside_ps(counted, host, from_ps, to_ps));
     }
 }
 

@@ -8,6 +8,7 @@
 #include "analyse/ops/kernels.h"
 #include "base/human.h"
 #include "trace/names/by_name.h"
+#include "trace/ps.h"
 
 enum { TINY_LAUNCHES_MIN = 100, TINY_PS = 5000000 };
 
@@ -21,7 +22,7 @@ static int64_t kernel_time(const struct attribution *of)
     int64_t total_ps = 0;
 
     for (uint32_t i = 0; i < of->kernel_name_count; i++)
-        total_ps += of->kernel_by_name[i].total_ps;
+        ps_add(&total_ps, of->kernel_by_name[i].total_ps);
     return total_ps;
 }
 
@@ -125,7 +126,7 @@ static enum status find_tiny_kernels(struct facts *facts, struct finding_list *l
             if (!is_tiny(total))
                 continue;
             count += total->count;
-            time_ps += total->total_ps;
+            ps_add(&time_ps, total->total_ps);
             if (__builtin_add_overflow(gaps_ps, tiny_gaps(facts, host, total), &gaps_ps))
                 gaps_ps = INT64_MAX;
         }
@@ -210,7 +211,7 @@ static enum status find_low_occupancy(struct facts *facts, struct finding_list *
     table = made;
     for (uint32_t row = 0; row < table->row_count; row++) {
         if (fills_little(table, row, &share) && table_integer_at(table, row, "total_ps", &total_ps))
-            low_ps += total_ps;
+            ps_add(&low_ps, total_ps);
     }
     if (table->total_ps == 0 || low_ps < table->total_ps / 10)
         return OK;
@@ -251,7 +252,7 @@ static enum status find_hidden_by_graphs(struct facts *facts, struct finding_lis
             if (of->entries[i].graph != GRAPH_WHOLE)
                 continue;
             first = first == NULL ? &of->entries[i] : first;
-            time_ps += of->entries[i].dur_ps;
+            ps_add(&time_ps, of->entries[i].dur_ps);
             count++;
         }
         if (count == 0 || time_ps < kernel_time(of) / 100)
@@ -310,10 +311,10 @@ static enum status find_dispatch_bound(struct facts *facts, struct finding_list 
 
         for (uint32_t i = 0; of != NULL && i < of->kernel_name_count; i++) {
             count += of->kernel_by_name[i].starved_count;
-            starved_ps += of->kernel_by_name[i].starved_ps;
+            ps_add(&starved_ps, of->kernel_by_name[i].starved_ps);
         }
         for (uint32_t i = 0; of != NULL && i < of->device_count; i++)
-            hull_ps += of->devices[i].end_ps - of->devices[i].start_ps;
+            ps_add(&hull_ps, of->devices[i].end_ps - of->devices[i].start_ps);
         starved_ps /= stream_count(facts->run->hosts[host].trace);
         if (count < 10 || starved_ps < hull_ps / 10)
             continue;

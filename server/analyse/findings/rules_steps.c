@@ -7,6 +7,7 @@
 #include "analyse/steps/steps_why.h"
 #include "base/human.h"
 #include "trace/names/by_name.h"
+#include "trace/ps.h"
 
 enum {
     INPUT_PERCENT_MIN = 5,
@@ -61,7 +62,7 @@ static enum status find_input_bound(struct facts *facts, struct finding_list *li
 
         if (!counted_step(steps, step))
             continue;
-        input_ps += step->time.kinds_ps[KIND_INPUT];
+        ps_add(&input_ps, step->time.kinds_ps[KIND_INPUT]);
         if (worst == NULL || step->time.kinds_ps[KIND_INPUT] > worst->time.kinds_ps[KIND_INPUT])
             worst = step;
     }
@@ -220,7 +221,7 @@ static void see_growth(struct facts *facts, uint32_t host, const int64_t *durs_p
     if (last_least_ps <= first_most_ps || last_ps < first_ps + first_ps / GROWING_PERCENT_MIN)
         return;
     for (uint32_t i = 0; i < count; i++)
-        more_ps += durs_ps[i] > first_ps ? durs_ps[i] - first_ps : 0;
+        ps_add(&more_ps, durs_ps[i] > first_ps ? durs_ps[i] - first_ps : 0);
 
     struct finding finding = {
         .severity = SEVERITY_WARNING,

@@ -5,6 +5,7 @@
 #include "analyse/comm/transfers.h"
 #include "analyse/findings/findings.h"
 #include "base/human.h"
+#include "trace/ps.h"
 
 enum { SMALL_BYTES = 65536, SMALL_MIN = 100, UPLOAD_BYTES_MIN = 1 << 20, UPLOAD_STEPS_MIN = 3 };
 static const double share_min = 0.02; /* of the counted time */
@@ -45,11 +46,11 @@ static void gather_one(struct gathered *gathered, const struct counted *counted,
 
     gathered->count++;
     gathered->bytes += transfer->bytes > 0 ? (uint64_t)transfer->bytes : 0;
-    gathered->total_ps += transfer->dur_ps;
+    ps_add(&gathered->total_ps, transfer->dur_ps);
     if (end_ps > *until_ps) {
         int64_t from_ps = transfer->start_ps > *until_ps ? transfer->start_ps : *until_ps;
 
-        gathered->counted_ps += counted_inside_ps(counted, transfer->host, from_ps, end_ps);
+        ps_add(&gathered->counted_ps, counted_inside_ps(counted, transfer->host, from_ps, end_ps));
         *until_ps = end_ps;
     }
     if (gathered->longest == NULL || transfer->dur_ps > gathered->longest->dur_ps)

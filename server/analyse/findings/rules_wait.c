@@ -7,6 +7,7 @@
  */
 #include "analyse/findings/findings.h"
 #include "base/human.h"
+#include "trace/ps.h"
 
 static const double wait_min = 0.05; /* of the counted time */
 
@@ -31,10 +32,10 @@ static struct waits waits_of(const struct table *ops)
             !table_integer_at(ops, row, "self_ps", &self_ps))
             continue;
         if (!str_equal(table_text_at(ops, row, "kind"), STR("copy"))) {
-            ret.others_ps += self_ps;
+            ps_add(&ret.others_ps, self_ps);
             continue;
         }
-        ret.copies_ps += self_ps;
+        ps_add(&ret.copies_ps, self_ps);
         if (ret.row == UINT32_MAX) /* rows stand by self time */
             ret.row = row;
     }
@@ -49,7 +50,7 @@ static int64_t only_waited(struct facts *facts, const struct steps *steps,
 
     for (uint32_t i = 0; i < steps->count; i++) {
         if (counted_step(steps, &steps->items[i]))
-            wait_ps += steps->items[i].time.wait_ps;
+            ps_add(&wait_ps, steps->items[i].time.wait_ps);
     }
     for (uint32_t host = 0; !counted->of_steps && host < facts->run->host_count; host++) {
         for (uint32_t at = 0; at < counted->window_counts[host]; at++) {

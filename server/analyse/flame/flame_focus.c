@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "analyse/flame/flame_parts.h"
+#include "trace/ps.h"
 
 struct relatives {
     const struct flame_tree *tree;
@@ -28,7 +29,7 @@ static void add_relative(struct relatives *relatives, struct str name, const str
         }
         relatives->items[relatives->count++] = (struct flame_relative){.name = name};
     }
-    relatives->items[*at].total_ps = tree_sum(relatives->items[*at].total_ps, node->total_ps);
+    relatives->items[*at].total_ps = ps_sum(relatives->items[*at].total_ps, node->total_ps);
     relatives->items[*at].count += node->count;
 }
 
@@ -74,10 +75,10 @@ void tree_focus(const struct flame_tree *tree, struct str name, struct arena *ar
         within[i] = is_it || is_within;
         if (is_it) {
             ret->places++;
-            ret->self_ps = tree_sum(ret->self_ps, node->self_ps);
+            ret->self_ps = ps_sum(ret->self_ps, node->self_ps);
         }
         if (is_it && !is_within) {
-            ret->total_ps = tree_sum(ret->total_ps, node->total_ps);
+            ret->total_ps = ps_sum(ret->total_ps, node->total_ps);
             if (i > 0)
                 add_relative(&callers, parent->name, node);
         }

@@ -58,12 +58,6 @@ struct growth { /* while the tree grows */
 
 enum { FLAME_NODES_GROWN_MAX = 1 << 20 };
 
-/* Sampled values are a file's own numbers, of either sign: their sum may wrap. */
-static inline int64_t tree_sum(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a + (uint64_t)b);
-}
-
 void tree_open(struct flame_tree *tree, struct str name);
 void tree_close(struct flame_tree *tree);
 /* The child of that name, made where it is new; the parent where the tree is full. The text is

@@ -11,6 +11,7 @@
 #include "analyse/flame/flame_parts.h"
 #include "analyse/memory/snapshot.h"
 #include "analyse/steps/restrict.h"
+#include "trace/ps.h"
 
 enum { STACK_DEPTH_MAX = 512 };
 
@@ -50,7 +51,7 @@ static struct weights sum_samples(const struct trace *trace, const struct select
 
         if (!sample_is_inside(selection, sample))
             continue;
-        *sum = tree_sum(*sum, (int64_t)(value * (uint64_t)scale));
+        *sum = ps_sum(*sum, (int64_t)(value * (uint64_t)scale));
         *(has_stack ? &weights.counts[sample->stack] : &without_stack->count) += 1;
     }
     return weights;
@@ -131,7 +132,7 @@ static void grow(struct flame_tree *tree, const struct trace *trace, const struc
             tree->nodes[node].line = stack->frame.line;
         }
         node_of[id] = node;
-        tree->nodes[node].self_ps = tree_sum(tree->nodes[node].self_ps, weights->values[id]);
+        tree->nodes[node].self_ps = ps_sum(tree->nodes[node].self_ps, weights->values[id]);
         tree->nodes[node].count += weights->counts[id];
     }
     map64_free(&names.text_of);
@@ -152,7 +153,7 @@ static void add_trace(struct flame_tree *tree, const struct trace *trace,
     if (without_stack.count > 0) {
         uint32_t node = tree_child(tree, 0, STR("(no stack)"), KIND_OTHER);
 
-        tree->nodes[node].self_ps = tree_sum(tree->nodes[node].self_ps, without_stack.self_ps);
+        tree->nodes[node].self_ps = ps_sum(tree->nodes[node].self_ps, without_stack.self_ps);
         tree->nodes[node].count += without_stack.count;
     }
     free(weights.values);

@@ -67,7 +67,7 @@ static void add_track_slice(struct track_walk *walk, uint32_t row, uint32_t ordi
     tree_seen(&growth->tree, node, chunk->start_ps[at] + growth->selection->host->offset_ps);
     /* The parent's own time shrinks by what its child covers; top-level slices cover no one's. */
     if (parent != walk->track_node && growth->weight != WEIGHT_COUNT)
-        growth->tree.nodes[parent].self_ps -= inside_ps;
+        ps_add(&growth->tree.nodes[parent].self_ps, -inside_ps);
 }
 
 static void grow_from_row(struct track_walk *walk, uint32_t index, struct chunk *chunk)

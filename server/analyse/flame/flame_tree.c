@@ -4,6 +4,7 @@
 
 #include "analyse/flame/flame_parts.h"
 #include "base/hash.h"
+#include "trace/ps.h"
 
 static uint32_t add_node(struct flame_tree *tree, uint32_t parent, struct str name, enum kind kind)
 {
@@ -94,7 +95,7 @@ void tree_total(struct flame_tree *tree)
     for (uint32_t i = tree->count; i-- > 1;) {
         struct tree_node *node = &tree->nodes[i], *parent = &tree->nodes[node->parent];
 
-        parent->total_ps = tree_sum(parent->total_ps, node->total_ps);
+        parent->total_ps = ps_sum(parent->total_ps, node->total_ps);
         if (node->first_ps != FLAME_NO_TIME)
             tree_seen(tree, node->parent, node->first_ps);
         if (node->total_ps > widest_ps[node->parent] && parent->self_ps < node->total_ps) {
@@ -179,7 +180,7 @@ static void put_children(struct cut_tree *cut, uint32_t parent)
         if (cut->chosen[cut->children[i]]) {
             put_node(cut, cut->children[i], key_below(cut->to[parent].key, child->name));
         } else {
-            other.total_ps = tree_sum(other.total_ps, child->total_ps);
+            other.total_ps = ps_sum(other.total_ps, child->total_ps);
             other.count += child->count;
         }
     }

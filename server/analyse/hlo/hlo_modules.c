@@ -254,7 +254,7 @@ static void measure_by_name(const struct run_traces *run, const struct hlo_modul
     struct hlo_measure measure;
     hlo_measure(run, listed, &measure);
     for (uint32_t i = 0; i < measure.cost_count; i++) {
-        listed->self_ps += measure.costs[i].self_ps;
+        ps_add(&listed->self_ps, measure.costs[i].self_ps);
         if (measure.costs[i].execution_count > listed->execution_count)
             listed->execution_count = measure.costs[i].execution_count;
     }
@@ -285,7 +285,7 @@ static void measure_modules(const struct run_traces *run, struct arena *arena,
             const struct trace *trace = run->hosts[copy->trace].trace;
             const struct tally *tally = &tallies[copy->trace][copy->program - trace->programs];
             listed->execution_count += tally->executions;
-            listed->self_ps += tally->self_ps;
+            ps_add(&listed->self_ps, tally->self_ps);
             listed->is_measured |= run->hosts[copy->trace].attribution != NULL;
         }
         measure_by_name(run, ret, listed);

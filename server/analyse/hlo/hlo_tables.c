@@ -5,6 +5,7 @@
 
 #include "analyse/hlo/hlo.h"
 #include "analyse/table.h"
+#include "trace/ps.h"
 
 enum { LINE_BYTES_MAX = 16384, NAMED_MAX = 200 };
 
@@ -127,7 +128,7 @@ void hlo_computations(const struct hlo_shown *shown, const struct page *page, st
         for (uint32_t k = 0; k < computation->count; k++) {
             const struct hlo_cost *cost =
                 hlo_cost_of(shown->measure, module->instructions[computation->first + k].name);
-            self_ps += cost != NULL ? cost->self_ps : 0;
+            ps_add(&self_ps, cost != NULL ? cost->self_ps : 0);
             any |= cost != NULL;
         }
         cells[0] = name_cell(computation->name);

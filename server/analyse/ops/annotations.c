@@ -78,9 +78,9 @@ static int64_t add_spans(struct note_table *table, const struct marks *marks,
         struct note_row *row = row_of(table, name);
 
         add_length(&row->whole, span->end_ps - span->start_ps);
-        row->sum.total_ps += inside_ps;
-        row->sum.self_ps += self_ps[i];
-        table->host_self_ps += self_ps[i];
+        ps_add(&row->sum.total_ps, inside_ps);
+        ps_add(&row->sum.self_ps, self_ps[i]);
+        ps_add(&table->host_self_ps, self_ps[i]);
     }
     free(self_ps);
     return covered_ps;
@@ -120,10 +120,10 @@ static void add_device(struct note_table *table, struct str name, const struct d
     struct note_row *row = row_of(table, name);
 
     row->is_rest |= is_rest;
-    row->sum.device_ps += sum->device_ps;
-    row->sum.device_self_ps += sum->device_self_ps;
+    ps_add(&row->sum.device_ps, sum->device_ps);
+    ps_add(&row->sum.device_self_ps, sum->device_self_ps);
     row->sum.launch_count += sum->launch_count;
-    table->device_ps += sum->device_self_ps;
+    ps_add(&table->device_ps, sum->device_self_ps);
 }
 
 /* Of each that launched something. */

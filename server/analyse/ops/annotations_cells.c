@@ -55,7 +55,7 @@ const uint32_t annotation_column_count = COUNT(annotation_columns);
 
 static int64_t mean_of(const struct lengths *lengths)
 {
-    return (lengths->total_ps + (int64_t)lengths->count / 2) / (int64_t)lengths->count;
+    return ps_mean(lengths->total_ps, lengths->count);
 }
 
 static int64_t extreme_of(const struct lengths *lengths, bool largest)
@@ -104,7 +104,7 @@ static struct cell projected_cell(const struct note_row *row, uint32_t column)
         return cell_null(STR("none of its spans launched work of a device"));
     switch (column) {
     case COLUMN_PROJECTED_MEAN:
-        return cell_integer(mean_of(lengths));
+        return cell_of_sum(lengths->total_ps, cell_integer(mean_of(lengths)));
     case COLUMN_PROJECTED_MIN:
         return cell_integer(extreme_of(lengths, false));
     case COLUMN_PROJECTED_P50:
@@ -132,7 +132,7 @@ static struct cell host_cell(const struct note_row *row, uint32_t column)
     case COLUMN_OWN:
         return cell_integer(row->sum.self_ps);
     case COLUMN_MEAN:
-        return cell_integer(mean_of(lengths));
+        return cell_of_sum(lengths->total_ps, cell_integer(mean_of(lengths)));
     case COLUMN_MIN:
         return cell_integer(extreme_of(lengths, false));
     case COLUMN_P50:
@@ -163,7 +163,8 @@ struct cell annotation_cell(const void *data, uint32_t at, uint32_t column)
         return cell_integer(row->sum.device_self_ps);
     case COLUMN_DEVICE_SHARE:
         return table->device_ps > 0
-                   ? cell_real((double)row->sum.device_self_ps / (double)table->device_ps)
+                   ? cell_of_sum(table->device_ps, cell_real((double)row->sum.device_self_ps /
+                                                             (double)table->device_ps))
                    : cell_null(STR("devices did nothing in the time that was asked for"));
     case COLUMN_LAUNCHES:
         return cell_integer((int64_t)row->sum.launch_count);

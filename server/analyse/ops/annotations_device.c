@@ -6,6 +6,7 @@
 #include "analyse/device/launched_from.h"
 #include "analyse/ops/annotations_parts.h"
 #include "analyse/scan/scan.h"
+#include "trace/ps.h"
 
 enum { JUMPS_MAX = 16, ASKED_OF_EXECUTION = 16 };
 
@@ -129,8 +130,8 @@ static void add_work(struct device_work *work, uint32_t span, const struct attri
     int64_t end_ps = entry->start_ps + entry->dur_ps;
 
     if (span == NO_SPAN) {
-        work->none->device_self_ps += self_ps;
-        work->none->device_ps += self_ps;
+        ps_add(&work->none->device_self_ps, self_ps);
+        ps_add(&work->none->device_ps, self_ps);
         work->none->launch_count++;
         return;
     }
@@ -139,9 +140,9 @@ static void add_work(struct device_work *work, uint32_t span, const struct attri
 
     at->first_ps = entry->start_ps < at->first_ps ? entry->start_ps : at->first_ps;
     at->last_ps = end_ps > at->last_ps ? end_ps : at->last_ps;
-    work->launched[span].self_ps += self_ps;
+    ps_add(&work->launched[span].self_ps, self_ps);
     work->launched[span].count++;
-    work->by_name[at->name].device_self_ps += self_ps;
+    ps_add(&work->by_name[at->name].device_self_ps, self_ps);
 }
 
 /* A span comes behind the one that it is in. */
@@ -159,7 +160,7 @@ static void add_to_parents(struct device_work *work)
         parent->first_ps =
             spans[i].first_ps < parent->first_ps ? spans[i].first_ps : parent->first_ps;
         parent->last_ps = spans[i].last_ps > parent->last_ps ? spans[i].last_ps : parent->last_ps;
-        all->self_ps += work->launched[i].self_ps;
+        ps_add(&all->self_ps, work->launched[i].self_ps);
         all->count += work->launched[i].count;
     }
 }
@@ -181,7 +182,7 @@ static void add_to_names(struct device_work *work)
         for (; last != span->parent; last = marks->spans[last].parent)
             around[marks->spans[last].name]--;
         if (around[span->name]++ == 0) {
-            sum->device_ps += work->launched[i].self_ps;
+            ps_add(&sum->device_ps, work->launched[i].self_ps);
             sum->launch_count += work->launched[i].count;
         }
         last = i;

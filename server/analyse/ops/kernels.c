@@ -10,6 +10,7 @@
 #include "analyse/ops/top.h"
 #include "analyse/scan/scan.h"
 #include "base/names.h"
+#include "trace/ps.h"
 
 static void open_processors(struct kernels_work *work)
 {
@@ -39,11 +40,11 @@ static void summarise(struct kernels_work *work, struct kernels_summary *ret)
 
         ret->kernel_count += row->count;
         if (tensor >= 0)
-            ret->tensor_core_known_ps += row->total_ps;
+            ps_add(&ret->tensor_core_known_ps, row->total_ps);
         if (tensor == 1)
-            ret->tensor_core_ps += row->total_ps;
+            ps_add(&ret->tensor_core_ps, row->total_ps);
         if (row->graph_count == row->count)
-            ret->graph_ps += row->total_ps;
+            ps_add(&ret->graph_ps, row->total_ps);
     }
 }
 
@@ -96,8 +97,8 @@ static void sum_occupancy(const struct kernels_work *of, struct kernels_summary 
 
         if (share == NOT_RECORDED)
             continue;
-        ret->occupancy_known_ps += work.rows[i].total_ps;
-        ret->half_occupancy_ps += share < 5000 ? work.rows[i].total_ps : 0;
+        ps_add(&ret->occupancy_known_ps, work.rows[i].total_ps);
+        ps_add(&ret->half_occupancy_ps, share < 5000 ? work.rows[i].total_ps : 0);
     }
     if (!of->by_variant) {
         names_destroy(work.keys);
@@ -238,8 +239,8 @@ static enum status kernel_rows(const struct run_traces *run, const struct restri
     work.keys = names_create();
     kernels_sum(&work);
     for (uint32_t i = 0; i < work.row_count; i++) {
-        work.total_ps += work.rows[i].total_ps;
-        ret->total_self_ps += work.rows[i].self_ps;
+        ps_add(&work.total_ps, work.rows[i].total_ps);
+        ps_add(&ret->total_self_ps, work.rows[i].self_ps);
     }
     ret->total_ps = work.total_ps;
 

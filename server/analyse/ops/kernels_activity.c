@@ -15,6 +15,7 @@
 #include "analyse/table.h"
 #include "base/sort.h"
 #include "trace/args/slice_args.h"
+#include "trace/ps.h"
 
 enum {
     ACTIVITY_START,
@@ -144,7 +145,7 @@ static void take_block(void *data, const struct op_block *block)
             all->capacity = all->capacity == 0 ? 1024 : 2 * all->capacity;
             all->items = memory_resize(all->items, all->capacity, sizeof *all->items);
         }
-        all->total_ps += block->inside_ps[i];
+        ps_add(&all->total_ps, block->inside_ps[i]);
         all->items[all->count++] = (struct activity){
             .start_ps = entry->start_ps + all->selection->host->offset_ps,
             .host = all->selection->index,

@@ -243,8 +243,7 @@ static struct cell time_cell(const struct kernels_work *work, const struct kerne
     (void)work;
     switch (column) {
     case COLUMN_MEAN:
-        return cell_integer(
-            row->count == 0 ? 0 : (row->whole_ps + (int64_t)row->count / 2) / (int64_t)row->count);
+        return cell_of_sum(row->whole_ps, cell_integer(ps_mean(row->whole_ps, row->count)));
     case COLUMN_STDEV:
         return cell_integer(row->stdev_ps);
     case COLUMN_MIN:
@@ -334,8 +333,10 @@ struct cell kernels_cell(const void *data, uint32_t at, uint32_t column)
     case COLUMN_SELF_:
         return cell_integer(row->self_ps);
     case COLUMN_SHARE:
-        return work->total_ps > 0 ? cell_real((double)row->total_ps / (double)work->total_ps)
-                                  : cell_null(STR("no kernel took any time"));
+        return work->total_ps > 0
+                   ? cell_of_sum(work->total_ps,
+                                 cell_real((double)row->total_ps / (double)work->total_ps))
+                   : cell_null(STR("no kernel took any time"));
     case COLUMN_VARIANTS:
         return cell_integer(row->variant_count);
     case COLUMN_LAUNCHES:

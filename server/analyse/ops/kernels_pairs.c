@@ -341,10 +341,12 @@ static struct cell pair_cell(const void *data, uint32_t at, uint32_t column)
     case PAIR_INNER:
         return cell_integer(row->inner_ps);
     case PAIR_SHARE:
-        return pairs->inner_ps > 0 ? cell_real((double)row->total_ps / (double)pairs->inner_ps)
-                                   : cell_null(STR("no kernel took any time"));
+        return pairs->inner_ps > 0
+                   ? cell_of_sum(pairs->inner_ps,
+                                 cell_real((double)row->total_ps / (double)pairs->inner_ps))
+                   : cell_null(STR("no kernel took any time"));
     case PAIR_MEAN:
-        return cell_integer((row->whole_ps + (int64_t)row->count / 2) / (int64_t)row->count);
+        return cell_of_sum(row->whole_ps, cell_integer(ps_mean(row->whole_ps, row->count)));
     case PAIR_MIN:
         return cell_integer(row->min_ps);
     case PAIR_P50:

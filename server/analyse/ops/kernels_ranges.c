@@ -12,6 +12,7 @@
 
 #include "analyse/ops/annotations_parts.h"
 #include "analyse/table.h"
+#include "trace/ps.h"
 
 enum {
     RANGE_NAME,
@@ -135,7 +136,7 @@ static void add_host(struct ranges *all, const struct selection *selection)
         if (!is_asked(all->work, &marks, i))
             continue;
         if (parent == NO_SPAN)
-            all->total_ps += marks.spans[i].device_ps;
+            ps_add(&all->total_ps, marks.spans[i].device_ps);
         add_range(all, (struct range){
                            .host = selection->index,
                            .span = marks.spans[i],

@@ -3,6 +3,7 @@
 
 #include "analyse/ops/kernels_parts.h"
 #include "base/names.h"
+#include "trace/ps.h"
 
 static const struct attribution *attribution_at(const struct kernels_work *work, uint32_t at)
 {
@@ -60,9 +61,9 @@ static void add_total(struct kernel_row *row, const struct kernel_total *total)
     row->graph_count += total->graph_count;
     row->launch_count += total->launch_count;
     row->gap_count += total->gap_count;
-    row->total_ps += total->total_ps;
-    row->self_ps += total->self_ps;
-    row->whole_ps += total->total_ps;
+    ps_add(&row->total_ps, total->total_ps);
+    ps_add(&row->self_ps, total->self_ps);
+    ps_add(&row->whole_ps, total->total_ps);
     row->min_ps = total->min_ps < row->min_ps ? total->min_ps : row->min_ps;
     if (total->max_ps > row->max_ps || row->longest == NO_SLICE) {
         row->max_ps = total->max_ps;
@@ -144,9 +145,9 @@ static void sum_block(void *data, const struct op_block *block)
         total->count++;
         total->graph_count += entry->graph != GRAPH_NONE;
         total->launch_count += entry->launch != NO_SLICE;
-        total->total_ps += block->inside_ps[i];
-        total->self_ps += block->self_ps[i];
-        total->p50_ps += entry->dur_ps; /* the sum of whole ones, until it is a row's */
+        ps_add(&total->total_ps, block->inside_ps[i]);
+        ps_add(&total->self_ps, block->self_ps[i]);
+        ps_add(&total->p50_ps, entry->dur_ps); /* the sum of whole ones, until it is a row's */
         total->min_ps = entry->dur_ps < total->min_ps ? entry->dur_ps : total->min_ps;
         if (entry->dur_ps > total->max_ps || total->longest == NO_SLICE) {
             total->max_ps = entry->dur_ps;
@@ -167,9 +168,9 @@ static void join_total(struct kernel_total *to, const struct kernel_total *part)
     to->count += part->count;
     to->graph_count += part->graph_count;
     to->launch_count += part->launch_count;
-    to->total_ps += part->total_ps;
-    to->self_ps += part->self_ps;
-    to->p50_ps += part->p50_ps;
+    ps_add(&to->total_ps, part->total_ps);
+    ps_add(&to->self_ps, part->self_ps);
+    ps_add(&to->p50_ps, part->p50_ps);
     to->min_ps = part->min_ps < to->min_ps ? part->min_ps : to->min_ps;
     if (part->max_ps > to->max_ps) {
         to->max_ps = part->max_ps;
@@ -218,7 +219,7 @@ static void add_summed(struct kernels_work *work, uint32_t at)
         struct kernel_row *row = row_of_kernel(work, at, kernel);
 
         total->longest_skip = of->kernel_totals[kernel].longest_skip;
-        row->whole_ps += total->p50_ps - total->total_ps;
+        ps_add(&row->whole_ps, total->p50_ps - total->total_ps);
         add_total(row, total);
     }
     free(totals);

@@ -8,6 +8,7 @@
 #include "analyse/ops/top_parts.h"
 #include "analyse/scan/scan.h"
 #include "base/names.h"
+#include "trace/ps.h"
 
 enum { LEAST_PART = 1000 }; /* what takes less is not worth moving */
 
@@ -33,14 +34,14 @@ void places_add_movable(struct places_work *work, struct str name, enum place pl
         work->movable[work->movable_count++] =
             (struct movable){.name = name, .place = place, .why = why};
     }
-    work->movable[at].self_ps += sum.self_ps;
+    ps_add(&work->movable[at].self_ps, sum.self_ps);
     work->movable[at].count += sum.count;
-    work->ret->movable_ps += sum.self_ps;
+    ps_add(&work->ret->movable_ps, sum.self_ps);
 }
 
 void places_add_time(struct places_work *work, enum place place, struct place_sum sum)
 {
-    work->ret->of[place].self_ps += sum.self_ps;
+    ps_add(&work->ret->of[place].self_ps, sum.self_ps);
     work->ret->of[place].count += sum.count;
 }
 
@@ -80,7 +81,7 @@ static void sum_block(void *data, const struct op_block *block)
 
         if (block->inside_ps[i] < 0 || entry->op == NO_OP)
             continue;
-        sums[entry->op].self_ps += block->self_ps[i];
+        ps_add(&sums[entry->op].self_ps, block->self_ps[i]);
         sums[entry->op].count += entry->first;
     }
 }
@@ -160,12 +161,12 @@ static void finish(struct places_work *work)
     if (!work->callback_known && !work->host_known && ret->of[PLACE_CALLBACK].count == 0)
         ret->of[PLACE_CALLBACK].reason = STR("the profile does not tell calls back into Python");
     for (int place = 0; place < PLACE_COUNT; place++)
-        ret->total_ps += ret->of[place].self_ps;
+        ps_add(&ret->total_ps, ret->of[place].self_ps);
     if (work->movable_count > 1)
         qsort(work->movable, work->movable_count, sizeof *work->movable, by_time);
     while (work->movable_count > 0 &&
            work->movable[work->movable_count - 1].self_ps < ret->total_ps / LEAST_PART)
-        ret->movable_ps -= work->movable[--work->movable_count].self_ps;
+        ps_add(&ret->movable_ps, -work->movable[--work->movable_count].self_ps);
     ret->movable_count_all = work->movable_count;
     ret->movable_count = work->movable_count < MOVABLE_MAX ? work->movable_count : MOVABLE_MAX;
 

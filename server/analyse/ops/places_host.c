@@ -6,6 +6,7 @@
 #include "analyse/scan/scan.h"
 #include "trace/args/args.h"
 #include "trace/names/by_name.h"
+#include "trace/ps.h"
 
 /* What no device can do: input, texts, files, and what hands values over. */
 static bool may_move(struct str name)
@@ -37,7 +38,7 @@ static void add_slice(struct host_ops *ops, name_id name, int64_t self_ps)
 {
     if (ops->by[name] == BY_NOBODY)
         return;
-    ops->sums[name].self_ps += self_ps;
+    ps_add(&ops->sums[name].self_ps, self_ps);
     ops->sums[name].count++;
 }
 
@@ -204,7 +205,7 @@ static struct place_sum join_intervals(const struct selection *selection, struct
 
         int64_t inside_ps = selection_inside(selection, from_ps, to_ps - from_ps);
 
-        sum.self_ps += inside_ps > 0 ? inside_ps : 0;
+        ps_add(&sum.self_ps, inside_ps > 0 ? inside_ps : 0);
         sum.count += inside_ps > 0;
     }
     return sum;

@@ -7,6 +7,7 @@
 
 #include "analyse/hlo/scope.h"
 #include "analyse/ops/top_parts.h"
+#include "trace/ps.h"
 
 #define NO_HLO                                                                                     \
     "no op has FLOPs, for the profile holds no HLO of what ran: a JAX profile has it in its "      \
@@ -210,7 +211,7 @@ static void put_bound(const struct top_work *work, const struct top_row *row, st
     while (at + 1 < ROOFLINE_BOUNDS &&
            (bound.kind == CELL_NULL || !str_equal(ret->bounds[at].word, bound.of.text)))
         at++;
-    ret->bounds[at].self_ps += row->self_ps;
+    ps_add(&ret->bounds[at].self_ps, row->self_ps);
 }
 
 static void sum_up(const struct top_work *work, struct roofline *ret)
@@ -228,7 +229,7 @@ static void sum_up(const struct top_work *work, struct roofline *ret)
         put_bound(work, row, ret);
         ret->op_count++;
         ret->unknown_count += cost->flops_known == 0 || cost->bytes_known == 0;
-        ret->self_ps += row->self_ps;
+        ps_add(&ret->self_ps, row->self_ps);
         ret->flops += cost->flops;
         ret->bytes += cost->bytes;
         ret->compute_s += cost->compute_s;

@@ -83,7 +83,7 @@ static enum status make_table(struct top_work *work, const struct page *page, st
         .data = work,
     };
     uint32_t *order, first, end, kept = 0;
-    double cumulative_ps = 0;
+    double cumulative = 0;
 
     if (table_sorts_by(page->sort, "p50_ps") || table_sorts_by(page->sort, "p95_ps") ||
         table_sorts_by(page->sort, "stdev_ps")) {
@@ -101,8 +101,8 @@ static enum status make_table(struct top_work *work, const struct page *page, st
         if (row->event_count == 0 ||
             (work->question->min_self_ps > 0 && row->self_ps < work->question->min_self_ps))
             continue;
-        cumulative_ps += (double)row->self_ps;
-        row->cumulative = work->total_self_ps > 0 ? cumulative_ps / (double)work->total_self_ps : 0;
+        cumulative += (double)row->self_ps;
+        row->cumulative = work->total_self_ps > 0 ? cumulative / (double)work->total_self_ps : 0;
         order[kept++] = order[i];
     }
     source.row_count = kept;
@@ -153,11 +153,11 @@ static void add_notes(struct top_work *work, enum top_by asked, struct table *re
                                   work->by == BY_NAME ? " and no kernels" : " of a program"),
             .count = 1,
         };
-    if (work->total_ps == INT64_MAX)
+    if (ps_is_cut(work->total_ps))
         notes[ret->note_count++] = (struct answer_note){
             .kind = "sums-cut",
             .severity = NOTE_WARNING,
-            .message = STR("sums end at 2^63 ps, 106 days: the file's durations come to more"),
+            .message = STR("sums end at 2^63 ps, 106 days: the durations come to more"),
             .count = 1,
         };
     ret->note_count += top_cost_notes(work, &notes[ret->note_count]);

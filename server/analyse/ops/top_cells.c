@@ -97,14 +97,12 @@ static struct cell number_cell(const struct top_work *work, const struct top_row
     case TOP_SELF:
         return cell_integer(row->self_ps);
     case TOP_SHARE:
-        return cell_real(share_of(row->self_ps, work->total_self_ps));
+        return cell_of_sum(work->total_self_ps,
+                           cell_real(share_of(row->self_ps, work->total_self_ps)));
     case TOP_CUMULATIVE:
-        return cell_real(row->cumulative);
+        return cell_of_sum(work->total_self_ps, cell_real(row->cumulative));
     case TOP_MEAN:
-        return cell_integer(row->event_count > 0
-                                ? (row->whole_ps + (int64_t)(row->event_count / 2)) /
-                                      (int64_t)row->event_count
-                                : 0);
+        return cell_of_sum(row->whole_ps, cell_integer(ps_mean(row->whole_ps, row->event_count)));
     case TOP_STDEV:
         return spread_cell(row, row->stdev_ps);
     case TOP_MIN:

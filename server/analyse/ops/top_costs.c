@@ -72,7 +72,8 @@ static struct cell rate_cell(const struct top_work *work, const struct top_row *
     if (top_is_waiting(row))
         return cell_null(STR("its time is not the transfer's: it only starts or awaits it"));
     return top_cost_time(work, row) > 0
-               ? cell_real(value / ((double)top_cost_time(work, row) * 1e-12))
+               ? cell_of_sum(top_cost_time(work, row),
+                             cell_real(value / ((double)top_cost_time(work, row) * 1e-12)))
                : cell_null(STR("no time to divide by"));
 }
 
@@ -121,7 +122,8 @@ static struct cell peak_cell(const struct top_work *work, const struct top_row *
     if (is_communication(work, row))
         return cell_null(STR("a collective's limit is its links'"));
     return top_cost_time(work, row) > 0
-               ? cell_real(best_s / ((double)top_cost_time(work, row) * 1e-12))
+               ? cell_of_sum(top_cost_time(work, row),
+                             cell_real(best_s / ((double)top_cost_time(work, row) * 1e-12)))
                : cell_null(STR("no time to divide by"));
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyse/stats/map64.h"
+#include "trace/ps.h"
 
 struct range { /* whole slices of a row */
     track_id track;
@@ -80,8 +81,8 @@ static void keep_cut(struct listing *listing, const struct scanned *slice)
 
     /* A slice that several windows cut is one slice. */
     if (*known != UINT32_MAX) {
-        listing->cuts[*known].inside_ps += slice->inside_ps;
-        listing->cuts[*known].self_ps += slice->inside_ps;
+        ps_add(&listing->cuts[*known].inside_ps, slice->inside_ps);
+        ps_add(&listing->cuts[*known].self_ps, slice->inside_ps);
         return;
     }
     *known = listing->cut_count;
@@ -116,7 +117,7 @@ static bool take_cut(struct listing *listing, const struct window *window, track
     };
 
     if (slice.parent != NO_SLICE && map64_get(&listing->cut_of, slice.parent, &above))
-        listing->cuts[above].self_ps -= cut.inside_ps;
+        ps_add(&listing->cuts[above].self_ps, -cut.inside_ps);
     keep_cut(listing, &cut);
     return true;
 }
@@ -175,7 +176,7 @@ static void take_from_parent(struct part *part, slice_id parent, int64_t inside_
             part->last_cut = UINT32_MAX;
     }
     if (part->last_cut != UINT32_MAX)
-        part->covered_ps[part->last_cut] += inside_ps;
+        ps_add(&part->covered_ps[part->last_cut], inside_ps);
 }
 
 /* Which places of the chunk's dictionary are asked for; false: none. */
@@ -358,7 +359,7 @@ static void open_part(struct part *part, const struct listing *listing, uint32_t
 static void close_part(struct part *part, struct listing *listing)
 {
     for (uint32_t i = 0; i < listing->cut_count; i++)
-        listing->cuts[i].self_ps -= part->covered_ps[i];
+        ps_add(&listing->cuts[i].self_ps, -part->covered_ps[i]);
     free(part->chunk);
     free(part->covered_ps);
     free(part->name_seen);

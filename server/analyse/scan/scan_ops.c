@@ -10,6 +10,7 @@
 #include "analyse/scan/nest.h"
 #include "analyse/scan/scan.h"
 #include "analyse/stats/map64.h"
+#include "trace/ps.h"
 
 enum { BLOCK_OPS = 2048 };
 
@@ -110,7 +111,7 @@ static uint8_t *touched_blocks(const struct selection *selection)
         int64_t from_ps = window.from_ps > start_ps ? window.from_ps : start_ps;
         int64_t to_ps = window.to_ps < trace->end_ps ? window.to_ps : trace->end_ps;
 
-        rest_ps -= to_ps > from_ps ? to_ps - from_ps : 0;
+        ps_add(&rest_ps, -(to_ps > from_ps ? to_ps - from_ps : 0));
     }
     if (rest_ps < most_ps)
         return NULL;
@@ -313,7 +314,7 @@ static void nest_stretch(struct cut_ops *ops, int32_t device, int64_t from_ps, i
                       inside_before(ops, entry->start_ps), inside_before(ops, end_ps), &parent,
                       &covered_ps) &&
             map64_get(&ops->cut_of, parent, &cut))
-            ops->self_ps[cut] -= covered_ps;
+            ps_add(&ops->self_ps[cut], -covered_ps);
     }
 }
 

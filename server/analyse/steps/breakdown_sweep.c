@@ -15,6 +15,7 @@
 
 #include "analyse/scan/split.h"
 #include "analyse/steps/device_line.h"
+#include "trace/ps.h"
 
 enum {
     BUFFER_PIECES = 4096,
@@ -66,12 +67,12 @@ struct part {
 static void device_time_add(struct device_time *to, const struct device_time *by, int64_t sign)
 {
     for (int kind = 0; kind <= KIND_COUNT; kind++)
-        to->kinds_ps[kind] += sign * by->kinds_ps[kind];
+        ps_add(&to->kinds_ps[kind], sign * by->kinds_ps[kind]);
     for (int doing = 0; doing < DOING_COUNT; doing++)
-        to->doing_ps[doing] += sign * by->doing_ps[doing];
-    to->busy_ps += sign * by->busy_ps;
-    to->hidden_ps += sign * by->hidden_ps;
-    to->wait_ps += sign * by->wait_ps;
+        ps_add(&to->doing_ps[doing], sign * by->doing_ps[doing]);
+    ps_add(&to->busy_ps, sign * by->busy_ps);
+    ps_add(&to->hidden_ps, sign * by->hidden_ps);
+    ps_add(&to->wait_ps, sign * by->wait_ps);
 }
 
 /* What the host does in [from, end), or up to where the buffer is full; returns that end. */
@@ -115,7 +116,7 @@ static void sum_buffer(struct buffer *buffer)
         const struct host_piece *piece = &buffer->pieces[i];
 
         memcpy(buffer->before_ps[i + 1], buffer->before_ps[i], sizeof(buffer->before_ps[i]));
-        buffer->before_ps[i + 1][piece->doing] += piece->to_ps - piece->from_ps;
+        ps_add(&buffer->before_ps[i + 1][piece->doing], piece->to_ps - piece->from_ps);
     }
 }
 
@@ -145,8 +146,8 @@ static int64_t part_before(const struct buffer *buffer, uint32_t piece, int64_t 
 
 static void add_doing(struct lane *lane, int doing, int64_t dur_ps)
 {
-    lane->sum.doing_ps[doing] += dur_ps;
-    lane->sum.doing_ps[DOING_NOTHING] -= dur_ps;
+    ps_add(&lane->sum.doing_ps[doing], dur_ps);
+    ps_add(&lane->sum.doing_ps[DOING_NOTHING], -dur_ps);
 }
 
 static void add_gap(const struct buffer *buffer, struct lane *lane, int64_t from_ps, int64_t to_ps)
@@ -157,7 +158,7 @@ static void add_gap(const struct buffer *buffer, struct lane *lane, int64_t from
     int64_t more_ps = part_before(buffer, last, to_ps);
 
     lane->at = first;
-    lane->sum.doing_ps[DOING_NOTHING] += to_ps - from_ps;
+    ps_add(&lane->sum.doing_ps[DOING_NOTHING], to_ps - from_ps);
     for (int doing = 0; last > first && doing < DOING_COUNT; doing++)
         add_doing(lane, doing, buffer->before_ps[last][doing] - buffer->before_ps[first][doing]);
     if (cut_ps > 0)
@@ -168,10 +169,10 @@ static void add_gap(const struct buffer *buffer, struct lane *lane, int64_t from
 
 static void add_piece(struct lane *lane, const struct device_piece *piece, int64_t dur_ps)
 {
-    lane->sum.kinds_ps[piece->kind] += dur_ps;
-    lane->sum.busy_ps += dur_ps;
-    lane->sum.wait_ps += piece->waits ? dur_ps : 0;
-    lane->sum.hidden_ps += piece->covers ? dur_ps : 0;
+    ps_add(&lane->sum.kinds_ps[piece->kind], dur_ps);
+    ps_add(&lane->sum.busy_ps, dur_ps);
+    ps_add(&lane->sum.wait_ps, piece->waits ? dur_ps : 0);
+    ps_add(&lane->sum.hidden_ps, piece->covers ? dur_ps : 0);
 }
 
 static void sweep_lane(const struct buffer *buffer, struct lane *lane, int64_t from_ps,
@@ -307,7 +308,7 @@ static uint64_t count_items(const struct breakdown_question *question)
 static void finish_cell(struct device_time *cell)
 {
     for (int doing = 0; doing < DOING_COUNT; doing++)
-        cell->kinds_ps[doing_kind((enum host_doing)doing)] += cell->doing_ps[doing];
+        ps_add(&cell->kinds_ps[doing_kind((enum host_doing)doing)], cell->doing_ps[doing]);
 }
 
 static void run_batch(struct batch *batch, breakdown_visit *visit, void *data)

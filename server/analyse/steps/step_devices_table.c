@@ -4,6 +4,7 @@
 #include "analyse/steps/steps_parts.h"
 #include "analyse/table.h"
 #include "base/human.h"
+#include "trace/ps.h"
 
 enum lane_column {
     LANE_STEP,
@@ -169,7 +170,7 @@ enum status step_devices_table(const struct run_traces *run, const struct restri
     if (status == OK)
         table_fill(&source, order, page, arena, ret);
     for (uint32_t i = 0; i < rows.count; i++)
-        ret->total_ps += ret_steps->items[rows.rows[i].step].dur_ps;
+        ps_add(&ret->total_ps, ret_steps->items[rows.rows[i].step].dur_ps);
     keep_kinds(ret, arena);
     free(rows.rows);
     steps_say_rule(run, ret_steps, arena, ret);

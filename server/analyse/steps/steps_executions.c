@@ -19,7 +19,7 @@ static uint32_t dominant_program(const struct attribution *attribution, const st
 
         if (execution->program >= trace->program_count || execution->end_ps <= execution->start_ps)
             continue;
-        time_ps[execution->program] += execution->end_ps - execution->start_ps;
+        ps_add(&time_ps[execution->program], execution->end_ps - execution->start_ps);
         runs[execution->program] +=
             execution->device == attribution->executions[0].device || trace->program_count == 1;
     }

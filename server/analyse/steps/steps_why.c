@@ -6,6 +6,7 @@
 #include "analyse/stats/map64.h"
 #include "analyse/stats/stats.h"
 #include "analyse/steps/device_line.h"
+#include "trace/ps.h"
 
 enum {
     USUAL_MAX = 15,
@@ -61,7 +62,7 @@ static void shares_add(struct shares *shares, uint64_t key, uint32_t depth, uint
     }
     if (depth > shares->depths[*ordinal])
         shares->depths[*ordinal] = depth;
-    shares->cells_ps[*ordinal][column] += ps;
+    ps_add(&shares->cells_ps[*ordinal][column], ps);
 }
 
 static int64_t usual_of(const struct shares *shares, uint32_t ordinal, const struct looked *columns,

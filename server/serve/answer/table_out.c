@@ -5,6 +5,9 @@
 #include <stdio.h>
 
 #include "serve/answer/fields.h"
+#include "trace/ps.h"
+
+#define CUT_SUMS "sums end at 2^63 ps, 106 days: the durations come to more"
 
 /* A cell of kinds stands as one column a kind in flat formats. */
 static bool is_breakdown(const struct column *column)
@@ -111,13 +114,45 @@ void json_put_table(struct json *json, const struct request *req, const struct t
     json_put_table_noted(json, lists, counts, table);
 }
 
+static bool holds_cut_sum(const struct table *table)
+{
+    bool ret = ps_is_cut(table->total_ps) || ps_is_cut(table->total_self_ps);
+
+    for (uint32_t column = 0; column < table->column_count && !ret; column++)
+        for (uint32_t row = 0; table->columns[column].unit == UNIT_PS && row < table->row_count;
+             row++) {
+            const struct cell *cell = &table->cells[(size_t)row * table->column_count + column];
+
+            ret |= cell->kind == CELL_INTEGER && ps_is_cut(cell->of.integer);
+        }
+    return ret;
+}
+
+static bool has_note(const struct answer_note *notes, uint32_t count, const char *kind)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(notes[i].kind, kind) == 0)
+            return true;
+    return false;
+}
+
 void json_put_table_noted(struct json *json, const struct answer_note *const lists[2],
                           const uint32_t counts[2], const struct table *table)
 {
+    static const struct answer_note cut = {
+        .kind = "sums-cut",
+        .severity = NOTE_WARNING,
+        .message = {.at = CUT_SUMS, .count = sizeof CUT_SUMS - 1},
+        .count = 1,
+    };
+    const struct answer_note *const all[3] = {lists[0], lists[1], &cut};
+    const uint32_t all_counts[3] = {
+        counts[0], counts[1], holds_cut_sum(table) && !has_note(lists[1], counts[1], cut.kind)};
+
     json_put_unsigned(json, "row_count", table->row_count_all);
     json_put_next(json, table->next);
     json_put_rows(json, table);
-    json_put_notes(json, lists, counts, 2);
+    json_put_notes(json, all, all_counts, 3);
     json_put_approx(json, table);
 }
 

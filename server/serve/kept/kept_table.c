@@ -212,13 +212,13 @@ static void cumulate(struct rows *rows, const struct table *table, const uint32_
                      struct arena *arena)
 {
     uint32_t self_column = column_of(table, "self_ps");
-    double *shares = arena_array(arena, double, table->row_count), sum_ps = 0;
+    double *shares = arena_array(arena, double, table->row_count), sum = 0;
 
     if (rows->share_column == table->column_count || self_column == table->column_count)
         return;
     for (uint32_t i = 0; i < table->row_count && table->total_self_ps > 0; i++) {
-        sum_ps += (double)cell_at(rows, order[i], self_column).of.integer;
-        shares[order[i]] = sum_ps / (double)table->total_self_ps;
+        sum += (double)cell_at(rows, order[i], self_column).of.integer;
+        shares[order[i]] = sum / (double)table->total_self_ps;
     }
     rows->shares = shares;
 }

@@ -3,6 +3,7 @@
 #include "analyse/steps/chain.h"
 #include "serve/answer/slice_out.h"
 #include "serve/routes.h"
+#include "trace/ps.h"
 
 enum { LINKS_USUAL = 64, LINKS_MAX = 10000 };
 
@@ -48,8 +49,8 @@ static enum status get_chain(struct request *req, struct reply *reply, struct er
     int64_t covered_ps = 0, gap_ps = 0;
 
     for (uint32_t i = 0; i < count; i++) {
-        covered_ps += links[i].covered_ps;
-        gap_ps += links[i].gap_ps;
+        ps_add(&covered_ps, links[i].covered_ps);
+        ps_add(&gap_ps, links[i].gap_ps);
     }
     struct json json = reply_json(reply);
     json_open(&json, '{');

@@ -5,6 +5,7 @@
 #include "serve/answer/table_out.h"
 #include "serve/kept/shared.h"
 #include "serve/routes.h"
+#include "trace/ps.h"
 
 static const struct param params[] = {
     PARAMS_RUN, PARAMS_RESTRICTION, PARAMS_FORMAT, {.name = NULL}};
@@ -65,7 +66,7 @@ static void put_step(struct json *json, const struct overview *overview)
 
 static void put_share(struct json *json, int64_t part_ps, int64_t whole_ps)
 {
-    if (whole_ps > 0)
+    if (whole_ps > 0 && !ps_is_cut(whole_ps))
         json_put_real(json, "share", (double)part_ps / (double)whole_ps);
     else
         json_put_null(json, "share");

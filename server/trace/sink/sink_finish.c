@@ -1,7 +1,18 @@
 /* The finish of a sink: what is open is written, then the tables, then what needs all slices. */
 #include <stdlib.h>
 
+#include "trace/ps.h"
 #include "trace/sink/sink_state.h"
+
+static bool sums_are_cut(const struct sink *sink)
+{
+    int64_t sum_ps = 0;
+
+    for (track_id id = 0; id < sink->track_count; id++)
+        for (uint32_t depth = 0; depth < sink->tracks[id].row_count; depth++)
+            ps_add(&sum_ps, sink->tracks[id].rows[depth].dur_before);
+    return ps_is_cut(sum_ps);
+}
 
 static void note_what_was_changed(struct sink *sink)
 {
@@ -17,6 +28,11 @@ static void note_what_was_changed(struct sink *sink)
                   "Slices nested or overlapping more than %u deep are kept as instants in the last "
                   "row of their track.",
                   sink->budget.depth_max);
+    if (sums_are_cut(sink))
+        sink_note(
+            sink, "sums-cut", NOTE_WARNING, 1,
+            "The durations come to more than 2^63 ps, 106 days, where sums end: of a sum that "
+            "ends there no mean and no share is known.");
     if (args_left_out > 0)
         sink_note(sink, "args-left-out", NOTE_WARNING, args_left_out,
                   "Events with more than %llu args keep the first ones.",

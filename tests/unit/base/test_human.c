@@ -22,6 +22,8 @@ static void times(void **state)
         {"-2 min 14 s", -134000000000000},
         {"1 h 03 min", 3780000000000000},
         {"1 h 04 min", 3811000000000000},
+        {"2562 h 03 min", INT64_MAX - 1},
+        {"over 106 days", INT64_MAX},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++)

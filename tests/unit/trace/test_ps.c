@@ -17,6 +17,8 @@ static void ends_at_the_bounds(void **state)
         {"below", -half, -half - 1, INT64_MIN, 1},
         {"halves apart below", -half - 1, half, -1, INT64_MIN},
         {"nothing is lost at the end", INT64_MAX, 0, INT64_MAX, INT64_MAX},
+        {"what ended stays there", INT64_MAX, -5, INT64_MAX, INT64_MAX},
+        {"with what ended", -5, INT64_MAX, INT64_MAX, INT64_MIN},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -28,9 +30,22 @@ static void ends_at_the_bounds(void **state)
     }
 }
 
+static void a_mean_is_rounded_and_does_not_wrap(void **state)
+{
+    (void)state;
+
+    CHECK_INT("down", ps_mean(13, 3), 4);
+    CHECK_INT("up", ps_mean(14, 3), 5);
+    CHECK_INT("of none", ps_mean(0, 0), 0);
+    CHECK("of the largest", ps_mean(INT64_MAX - 1, 4) > 0);
+    CHECK("no end", !ps_is_cut(INT64_MAX - 1));
+    CHECK("an end", ps_is_cut(INT64_MAX));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(ends_at_the_bounds)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(ends_at_the_bounds),
+                                       cmocka_unit_test(a_mean_is_rounded_and_does_not_wrap)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

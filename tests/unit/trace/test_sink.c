@@ -204,6 +204,29 @@ static void clamped(void **state)
     arena_destroy(arena);
 }
 
+static void feed_long(struct sink *sink, void *data)
+{
+    uint32_t count = *(const uint32_t *)data;
+
+    for (uint32_t i = 0; i < count; i++)
+        put(sink, sink_track(sink, a_track), 0, INT64_C(4400000000000000000));
+}
+
+static void sums_that_end_are_told(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+
+    for (uint32_t count = 2; count < 4; count++) {
+        const struct trace *trace = picture_fed(feed_long, &count, arena);
+
+        CHECK_INT("two fit, three do not", trace->note_count, count - 2);
+        if (trace->note_count > 0)
+            CHECK_STR("kind", trace_name(trace, trace->notes[0].kind), "sums-cut");
+    }
+    arena_destroy(arena);
+}
+
 static struct arg an_arg(struct sink *sink, const char *key, uint64_t bits)
 {
     return (struct arg){sink_name(sink, str_of(key)), ARG_UINT64, bits};
@@ -365,9 +388,10 @@ static void late_disorder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refuses),         cmocka_unit_test(too_deep),
-        cmocka_unit_test(clamped),         cmocka_unit_test(about),
-        cmocka_unit_test(names_are_found), cmocka_unit_test(late_disorder),
+        cmocka_unit_test(refuses),       cmocka_unit_test(too_deep),
+        cmocka_unit_test(clamped),       cmocka_unit_test(sums_that_end_are_told),
+        cmocka_unit_test(about),         cmocka_unit_test(names_are_found),
+        cmocka_unit_test(late_disorder),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

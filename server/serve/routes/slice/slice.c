@@ -12,6 +12,7 @@
 #include "serve/routes.h"
 #include "serve/routes/slice/slice_parts.h"
 #include "trace/args/args.h"
+#include "trace/ps.h"
 
 enum { PARENTS_MAX = 1000, CHILDREN_MAX = 1000, FLOWS_MAX = 1000 };
 
@@ -90,8 +91,8 @@ static void add_child(struct children *children, const struct chunk *chunk, uint
         *child = (struct child){.name = chunk->name[at], .kind = chunk->kind[at]};
     }
     child->count++;
-    child->total_ps += chunk->dur_ps[at];
-    child->self_ps += chunk->self_ps[at];
+    ps_add(&child->total_ps, chunk->dur_ps[at]);
+    ps_add(&child->self_ps, chunk->self_ps[at]);
 }
 
 static void scan_children(const struct subject *subject, const struct row *row, struct chunk *chunk,

@@ -7,6 +7,7 @@
 #include "serve/routes/slice/slice_parts.h"
 #include "trace/args/args.h"
 #include "trace/names/by_name.h"
+#include "trace/ps.h"
 
 enum { RANKED_MAX = 4000000 };
 
@@ -340,7 +341,10 @@ void slice_put_mates(struct json *json, const struct subject *subject)
     json_open(json, '{');
     json_put_unsigned(json, "count", stats->count);
     json_put_integer(json, "total_ps", stats->total_ps);
-    json_put_integer(json, "mean_ps", (stats->total_ps + stats->count / 2) / (int64_t)stats->count);
+    if (ps_is_cut(stats->total_ps))
+        json_put_null(json, "mean_ps");
+    else
+        json_put_integer(json, "mean_ps", ps_mean(stats->total_ps, (uint64_t)stats->count));
     json_put_integer(json, "min_ps", stats->min_ps);
     json_put_integer(json, "p50_ps", stats->p50_ps);
     json_put_integer(json, "p95_ps", stats->p95_ps);
