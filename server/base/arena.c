@@ -176,6 +176,15 @@ void *arena_alloc(struct arena *arena, size_t count, size_t size)
     return at;
 }
 
+void *memory_zeroed(size_t count, size_t size)
+{
+    void *ret = calloc(count > 0 ? count : 1, size > 0 ? size : 1);
+
+    if (ret == NULL)
+        out_of_memory(count, size);
+    return ret;
+}
+
 void *memory_resize(void *memory, size_t count, size_t size)
 {
     size_t bytes;

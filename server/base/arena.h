@@ -25,5 +25,6 @@ void *arena_alloc(struct arena *arena, size_t count, size_t size);
 /* malloc family that ends the process instead of failing, for buffers that grow and are freed by
  * their owner. */
 void *memory_resize(void *memory, size_t count, size_t size);
+void *memory_zeroed(size_t count, size_t size);
 
 #endif

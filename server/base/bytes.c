@@ -20,20 +20,22 @@ bool str_equal(struct str a, struct str b)
     return a.count == b.count && same_bytes(a.at, b.at, a.count);
 }
 
-static uint8_t lower(uint8_t c)
-{
-    return c >= 'A' && c <= 'Z' ? (uint8_t)(c + 32) : c;
-}
-
 bool str_equal_fold(struct str a, struct str b)
 {
     if (a.count != b.count)
         return false;
     for (size_t i = 0; i < a.count; i++) {
-        if (lower((uint8_t)a.at[i]) != lower((uint8_t)b.at[i]))
+        if (ascii_lower(a.at[i]) != ascii_lower(b.at[i]))
             return false;
     }
     return true;
+}
+
+struct str path_base(struct str path)
+{
+    const char *slash = path.count > 0 ? memrchr(path.at, '/', path.count) : NULL;
+
+    return slash == NULL ? path : str_skip(path, (size_t)(slash + 1 - path.at));
 }
 
 int str_compare(struct str a, struct str b)

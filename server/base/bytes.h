@@ -30,6 +30,12 @@ struct str str_of(const char *text); /* NULL reads as "" */
 bool str_equal(struct str a, struct str b);
 /* ASCII case aside. */
 bool str_equal_fold(struct str a, struct str b);
+static inline char ascii_lower(char letter)
+{
+    return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
+}
+/* What stands behind the last "/". */
+struct str path_base(struct str path);
 int str_compare(struct str a, struct str b); /* by bytes */
 bool str_starts(struct str text, struct str prefix);
 bool str_ends(struct str text, struct str suffix);

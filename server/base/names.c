@@ -48,9 +48,7 @@ static uint32_t find_slot(const struct names *names, struct str text, uint64_t h
 static void grow_slots(struct names *names, uint32_t slot_count)
 {
     free(names->slots);
-    names->slots = calloc(slot_count, sizeof(*names->slots));
-    if (names->slots == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+    names->slots = memory_zeroed(slot_count, sizeof(*names->slots));
     names->slot_mask = slot_count - 1;
     for (uint32_t id = 0; id < names->count; id++) {
         uint32_t slot = (uint32_t)names->entries[id].hash & names->slot_mask;

@@ -57,13 +57,6 @@ static struct bytes unpack_head(const struct input *input, struct arena *arena)
     return (struct bytes){.at = head, .count = count};
 }
 
-static struct str base_name(struct str path)
-{
-    const char *slash = path.count > 0 ? memrchr(path.at, '/', path.count) : NULL;
-
-    return slash == NULL ? path : str_skip(path, (size_t)(slash + 1 - path.at));
-}
-
 /* An archive of one file is that file; one that is damaged or holds more stays what it is. */
 static void look_into_archive(struct str *name, struct bytes bytes, enum packing *packing,
                               struct arena *arena)
@@ -74,7 +67,7 @@ static void look_into_archive(struct str *name, struct bytes bytes, enum packing
     if (!archive_is(bytes) || archive_open(bytes, arena, &archive, &ignored) != OK)
         return;
     if (archive.count == 1) {
-        *name = base_name(archive.entries[0].name);
+        *name = path_base(archive.entries[0].name);
         *packing = PACKING_ZIP;
     }
     archive_close(&archive);

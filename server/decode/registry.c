@@ -29,14 +29,6 @@ static struct str head_text(const struct input *input, size_t limit)
     };
 }
 
-static struct str base_name(struct str path)
-{
-    for (size_t count = path.count; count > 0; count--)
-        if (path.at[count - 1] == '/')
-            return str_skip(path, count);
-    return path;
-}
-
 static bool is_empty(const struct input *input)
 {
     return input->bytes.count == 0;
@@ -265,7 +257,7 @@ static bool is_stub(const struct input *input)
 static bool is_json_profile(const struct input *input)
 {
     return is_json(input) &&
-           json_kind_is_profile(head_text(input, SIZE_MAX), base_name(input->name));
+           json_kind_is_profile(head_text(input, SIZE_MAX), path_base(input->name));
 }
 
 /* TensorBoard writes it beside a profile, XProf answers with it. */
@@ -483,7 +475,7 @@ static bool records(const struct format *formats, size_t count, struct str forma
 
 bool decode_is_recording(struct str format, struct str path)
 {
-    struct str name = base_name(path);
+    struct str name = path_base(path);
 
     return records(before_decoders, COUNT(before_decoders), format, name) ||
            records(after_decoders, COUNT(after_decoders), format, name);

@@ -11,14 +11,6 @@ struct str path_dir(struct str path)
     return (struct str){.at = path.at, .count = slash == NULL ? 0 : (size_t)(slash - path.at)};
 }
 
-struct str path_base(struct str path)
-{
-    struct str dir = path_dir(path);
-
-    return dir.count == 0 && (path.count == 0 || path.at[0] != '/') ? path
-                                                                    : str_skip(path, dir.count + 1);
-}
-
 /* Takes the last component off `*dir`, going on in `*root` above it; "" at the very top. */
 static struct str take_last(struct str *root, struct str *dir)
 {

@@ -5,8 +5,7 @@
 
 #include "base/bytes.h"
 
-struct str path_dir(struct str path);  /* "a/b" of "a/b/c"; "" without a slash */
-struct str path_base(struct str path); /* "c" of "a/b/c" */
+struct str path_dir(struct str path); /* "a/b" of "a/b/c"; "" without a slash */
 
 /* Is `dir`, below `root`, a session by its place? The root itself may lie anywhere in there. */
 bool session_is_named(struct str root, struct str dir);

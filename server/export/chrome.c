@@ -297,9 +297,7 @@ static enum status put_track(struct chrome *chrome, track_id id, struct error *e
     if (track->row_count == 0)
         return OK;
     lanes_open(&chrome->lanes, trace, track, chrome->chunk);
-    chrome->lane_named = calloc(track->row_count + 1, 1);
-    if (chrome->lane_named == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+    chrome->lane_named = memory_zeroed(track->row_count + 1, 1);
     for (uint32_t row = 0; row < track->row_count && status == OK; row++)
         status = slice_rows_walk(chrome->run, chrome->host, &trace->rows[track->first_row + row],
                                  chrome->chunk, visit_chunk, chrome, err);

@@ -181,18 +181,11 @@ static bool is_known(const struct index_job *job)
     return false;
 }
 
-static struct str base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return str_of(slash == NULL ? path : slash + 1);
-}
-
 static enum status ignore_file(struct index_job *job, const struct identity *identity)
 {
     job->facts.outcome = OUTCOME_IGNORED;
     job->facts.format = str_of(identity->format);
-    job->facts.error = decode_reason(identity, base_name(job->options->file), job->arena);
+    job->facts.error = decode_reason(identity, path_base(str_of(job->options->file)), job->arena);
     return OK;
 }
 
@@ -394,8 +387,8 @@ static enum status index_bytes(struct index_job *job, struct error *err)
             return OK;
         }
     }
-    TRY(input_open(base_name(job->options->file), job->bytes, job->directory, job->arena, &input,
-                   err));
+    TRY(input_open(path_base(str_of(job->options->file)), job->bytes, job->directory, job->arena,
+                   &input, err));
     input.is_map = !job->is_member;
     enum status status = index_input(job, &input, err);
     input_close(&input);

@@ -116,17 +116,12 @@ static const struct rule rules[] = {
     {KIND_HOST, ON_HOST, .line = HOST_LINES},
 };
 
-static char lower(char letter)
-{
-    return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
-}
-
 static bool begins_with(struct str text, struct str word)
 {
     if (word.count > text.count)
         return false;
     for (size_t i = 0; i < word.count; i++)
-        if (lower(text.at[i]) != word.at[i])
+        if (ascii_lower(text.at[i]) != word.at[i])
             return false;
     return true;
 }

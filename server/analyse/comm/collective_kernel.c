@@ -46,11 +46,6 @@ static const struct {
               {"uint64", "u64"},    {"f8e4m3", "f8e4m3fn"},
               {"f8e5m2", "f8e5m2"}, {"__nv_bfloat16", "bf16"}};
 
-static char lower(char letter)
-{
-    return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
-}
-
 /* Does the word stand at `at`, "_" left out of the name? */
 static bool stands_at(struct str name, size_t at, const char *word)
 {
@@ -59,7 +54,7 @@ static bool stands_at(struct str name, size_t at, const char *word)
             return false;
         if (name.at[at] == '_')
             continue;
-        if (lower(name.at[at]) != *word)
+        if (ascii_lower(name.at[at]) != *word)
             return false;
         word++;
     }

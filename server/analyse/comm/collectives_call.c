@@ -319,11 +319,9 @@ void collectives_calls(struct finding_work *work, uint32_t host, uint32_t first,
 
     if (!find_keys(&lookup))
         return;
-    lookup.tolds = calloc((size_t)count + 1, sizeof(*lookup.tolds));
+    lookup.tolds = memory_zeroed((size_t)count + 1, sizeof(*lookup.tolds));
     lookup.places =
         memory_resize(NULL, (size_t)(CALLS_MAX + 1) * ((size_t)count + 1), sizeof(*lookup.places));
-    if (lookup.tolds == NULL)
-        abort(); /* out of memory: as base/arena.h says */
     for (uint32_t i = 0; i < count && looked_up < LOOKED_UP_MAX; i++) {
         if (!by_kernel[first + i])
             continue;

@@ -204,10 +204,7 @@ static void pair_entries(struct finding_work *work, uint32_t host, const struct 
     const struct attribution *attribution = work->run->hosts[host].attribution;
     const struct op_facts *facts = work->op_facts[host];
     uint32_t count = work->ret->count;
-    struct pairing *pairings = calloc((size_t)count + 1, sizeof(*pairings));
-
-    if (pairings == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+    struct pairing *pairings = memory_zeroed((size_t)count + 1, sizeof(*pairings));
     for (uint32_t i = 0; i < picked->count; i++) {
         const struct attributed *entry = picked_entry(attribution, picked, i);
         const struct op_facts *of = &facts[entry->op];

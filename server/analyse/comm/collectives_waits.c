@@ -33,13 +33,10 @@ struct gathered {
 static struct gathered gather_collectives(const struct collectives *found)
 {
     struct gathered ret = {
-        .firsts = calloc((size_t)found->count + 2, sizeof(*ret.firsts)),
+        .firsts = memory_zeroed((size_t)found->count + 2, sizeof(*ret.firsts)),
         .order = memory_resize(NULL, (size_t)found->run_count + 1, sizeof(*ret.order)),
     };
     uint32_t *next = ret.firsts + 1; /* while they are filled: where the next of each goes */
-
-    if (ret.firsts == NULL)
-        abort(); /* out of memory: as base/arena.h says */
     for (uint32_t i = 0; i < found->run_count; i++)
         ret.firsts[found->runs[i].collective + 2]++;
     for (uint32_t i = 0; i < found->count; i++) {

@@ -43,11 +43,8 @@ enum mark { MARK_NONE, MARK_START, MARK_STOP };
 /* By name, so that a text is looked at once; NULL: no pool has marked where its work begins. */
 static uint8_t *marks_of_names(const struct trace *trace)
 {
-    uint8_t *marks = calloc((size_t)trace->name_count + 1, sizeof(*marks));
+    uint8_t *marks = memory_zeroed((size_t)trace->name_count + 1, sizeof(*marks));
     bool any = false;
-
-    if (marks == NULL)
-        abort(); /* out of memory: as base/arena.h says */
     for (name_id name = 0; name < trace->name_count; name++) {
         struct str text = trace_name(trace, name);
 

@@ -62,10 +62,7 @@ void tree_focus(const struct flame_tree *tree, struct str name, struct arena *ar
                 struct flame_focus *ret)
 {
     struct relatives callers = {.tree = tree}, callees = {.tree = tree};
-    bool *within = calloc((size_t)tree->count + 1, sizeof(*within)); /* itself or a caller */
-
-    if (within == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+    bool *within = memory_zeroed((size_t)tree->count + 1, sizeof(*within)); /* itself or a caller */
     *ret = (struct flame_focus){.name = name};
     for (uint32_t i = 0; i < tree->count; i++) {
         const struct tree_node *node = &tree->nodes[i];

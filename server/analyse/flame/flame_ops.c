@@ -158,9 +158,7 @@ void grow_from_ops(struct growth *growth)
     if (growth->weight > WEIGHT_COUNT &&
         (attribution->costs == NULL || attribution->totals == NULL))
         return; /* told as unknown */
-    walk.share_of = calloc((size_t)attribution->op_count + 1, sizeof(*walk.share_of));
-    if (walk.share_of == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+    walk.share_of = memory_zeroed((size_t)attribution->op_count + 1, sizeof(*walk.share_of));
     paths_open(&walk.paths, growth);
     scan_ops(growth->selection, add_ops, (void *const[]){&walk}, 1);
     if (growth->weight > WEIGHT_COUNT)

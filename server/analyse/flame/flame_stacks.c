@@ -36,12 +36,9 @@ static struct weights sum_samples(const struct trace *trace, const struct select
                                   uint32_t type, int64_t scale, struct tree_node *without_stack)
 {
     struct weights weights = {
-        .values = calloc((size_t)trace->stack_count + 1, sizeof(*weights.values)),
-        .counts = calloc((size_t)trace->stack_count + 1, sizeof(*weights.counts)),
+        .values = memory_zeroed((size_t)trace->stack_count + 1, sizeof(*weights.values)),
+        .counts = memory_zeroed((size_t)trace->stack_count + 1, sizeof(*weights.counts)),
     };
-
-    if (weights.values == NULL || weights.counts == NULL)
-        abort(); /* out of memory: as base/arena.h says */
     for (uint32_t i = 0; i < trace->stack_sample_count; i++) {
         const struct sample *sample = &trace->samples[i];
         uint64_t value =
@@ -111,11 +108,9 @@ static void grow(struct flame_tree *tree, const struct trace *trace, const struc
                  uint32_t depth, struct arena *arena)
 {
     uint32_t *node_of = memory_resize(NULL, trace->stack_count + 1u, sizeof(*node_of));
-    bool *is_used = calloc((size_t)trace->stack_count + 1, sizeof(*is_used));
+    bool *is_used = memory_zeroed((size_t)trace->stack_count + 1, sizeof(*is_used));
     struct frame_names names = {.trace = trace, .arena = arena};
 
-    if (is_used == NULL)
-        abort();
     mark_callers(trace, weights, is_used);
     for (stack_id id = 0; id < trace->stack_count; id++) {
         const struct stack *stack = &trace->stacks[id];

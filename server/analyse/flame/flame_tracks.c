@@ -104,9 +104,7 @@ static void grow_from_track(struct growth *growth, const struct track *track, st
     for (uint32_t row = 0; row < track->row_count; row++) {
         uint32_t count = trace->rows[track->first_row + row].count;
 
-        walk.nodes[row] = calloc((size_t)count + 1, sizeof(**walk.nodes));
-        if (walk.nodes[row] == NULL)
-            abort(); /* out of memory: as base/arena.h says */
+        walk.nodes[row] = memory_zeroed((size_t)count + 1, sizeof(**walk.nodes));
         grow_from_row(&walk, row, chunk);
     }
     for (uint32_t row = 0; row < track->row_count; row++)

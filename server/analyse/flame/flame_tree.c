@@ -86,10 +86,7 @@ static int by_first(const void *left, const void *right, void *data)
 /* A node's kind is that of its widest child, so that colours tell something higher up too. */
 void tree_total(struct flame_tree *tree)
 {
-    int64_t *widest_ps = calloc(tree->count, sizeof(*widest_ps));
-
-    if (widest_ps == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+    int64_t *widest_ps = memory_zeroed(tree->count, sizeof(*widest_ps));
     for (uint32_t i = 0; i < tree->count; i++)
         tree->nodes[i].total_ps = tree->nodes[i].self_ps;
     for (uint32_t i = tree->count; i-- > 1;) {

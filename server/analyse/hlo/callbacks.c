@@ -2,11 +2,6 @@
  * that JAX and XLA give to callbacks. */
 #include "analyse/hlo/callbacks.h"
 
-static char lower(char letter)
-{
-    return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
-}
-
 static bool has_word(struct str name, struct str word)
 {
     bool begins = word.at[0] == '^';
@@ -15,7 +10,7 @@ static bool has_word(struct str name, struct str word)
     for (size_t at = 0; at + part.count <= name.count; at++) {
         size_t same = 0;
 
-        while (same < part.count && lower(name.at[at + same]) == part.at[same])
+        while (same < part.count && ascii_lower(name.at[at + same]) == part.at[same])
             same++;
         if (same == part.count)
             return true;

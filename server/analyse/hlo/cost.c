@@ -83,9 +83,7 @@ static void find_instructions(struct cost_program *work)
 static void cost_ops(struct cost_program *work, struct op_cost *costs)
 {
     work->instructions = memory_resize(NULL, work->count, sizeof(*work->instructions));
-    work->with_events = calloc((size_t)work->module->computation_count + 1, 1);
-    if (work->with_events == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+    work->with_events = memory_zeroed((size_t)work->module->computation_count + 1, 1);
     find_instructions(work);
     cost_correct_runs(work, costs);
 

@@ -104,11 +104,6 @@ static const struct {
     {"eigenmetakernel", FAMILY_ELEMENTWISE},
 };
 
-static char lower(char letter)
-{
-    return letter >= 'A' && letter <= 'Z' ? (char)(letter + ('a' - 'A')) : letter;
-}
-
 static bool has_part(struct str name, const char *part)
 {
     size_t count = strlen(part);
@@ -116,7 +111,7 @@ static bool has_part(struct str name, const char *part)
     for (size_t at = 0; at + count <= name.count; at++) {
         size_t same = 0;
 
-        while (same < count && lower(name.at[at + same]) == part[same])
+        while (same < count && ascii_lower(name.at[at + same]) == part[same])
             same++;
         if (same == count)
             return true;

@@ -439,10 +439,7 @@ void cost_of_computation(struct cost_work *work, uint32_t computation, struct op
 static void list_users(struct cost_work *work)
 {
     const struct hlo_module *module = work->module;
-    uint32_t *first = calloc((size_t)module->instruction_count + 2, sizeof(*first));
-
-    if (first == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+    uint32_t *first = memory_zeroed((size_t)module->instruction_count + 2, sizeof(*first));
     work->users = memory_resize(NULL, (size_t)module->operand_count + 1, sizeof(*work->users));
     for (uint32_t i = 0; i < module->operand_count; i++)
         if (module->operands[i] != HLO_NONE)
@@ -467,10 +464,9 @@ struct cost_work *cost_work_create(const struct hlo_module *module, const bool *
     work->steps_max = (uint64_t)module->instruction_count * COST_STEPS_AN_INSTRUCTION;
     if (work->steps_max > COST_STEPS_MAX)
         work->steps_max = COST_STEPS_MAX;
-    work->computations = calloc((size_t)module->computation_count + 1, sizeof(*work->computations));
-    work->states = calloc((size_t)module->computation_count + 1, 1);
-    if (work->computations == NULL || work->states == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+    work->computations =
+        memory_zeroed((size_t)module->computation_count + 1, sizeof(*work->computations));
+    work->states = memory_zeroed((size_t)module->computation_count + 1, 1);
     list_users(work);
     return work;
 }

@@ -101,13 +101,6 @@ static void list_module(const struct found *found, uint32_t count, uint32_t repe
     }
 }
 
-static struct str base_name(struct str path)
-{
-    const char *slash = memrchr(path.at, '/', path.count);
-
-    return slash == NULL ? path : str_skip(path, (size_t)(slash + 1 - path.at));
-}
-
 static struct found found_in(const struct run_traces *run, uint32_t trace,
                              const struct program *program, uint32_t order)
 {
@@ -122,7 +115,7 @@ static struct found found_in(const struct run_traces *run, uint32_t trace,
 
     if (is_host(run, trace))
         return found;
-    struct hlo_name name = hlo_name_of(base_name(of->name), found.name);
+    struct hlo_name name = hlo_name_of(path_base(of->name), found.name);
     if (name.has_number)
         found.id = name.number;
     if (name.stage != STAGE_UNKNOWN)
@@ -189,7 +182,7 @@ static void list_documents(const struct run_traces *run, struct arena *arena,
         const struct trace *trace = run_trace(run, i)->trace;
         for (uint32_t k = 0; k < trace->document_count; k++) {
             const struct document *document = &trace->documents[k];
-            struct hlo_name name = hlo_name_of(base_name(run_trace(run, i)->name), STR(""));
+            struct hlo_name name = hlo_name_of(path_base(run_trace(run, i)->name), STR(""));
             struct str kind = name.stage_name.count > 0 ? name.stage_name : STR("text");
             ret->documents[ret->document_count++] = (struct hlo_document){
                 .key = str_format(arena, "%.*s(%" PRIu64 ")/%.*s", STR_ARG(name.module),

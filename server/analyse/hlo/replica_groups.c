@@ -321,10 +321,8 @@ static void group_connected(const struct gathered *pairs, struct gathered *ret,
     uint32_t *sizes, *place;
 
     connect(pairs, ids, &count, parents);
-    sizes = calloc((size_t)count + 1, sizeof(*sizes));
+    sizes = memory_zeroed((size_t)count + 1, sizeof(*sizes));
     place = memory_resize(NULL, count, sizeof(*place));
-    if (sizes == NULL)
-        abort(); /* out of memory: as base/arena.h says */
     for (uint32_t i = 0; i < count; i++)
         sizes[root_of(parents, i)]++;
     for (uint32_t i = 0; i < count; i++) {

@@ -38,10 +38,7 @@ static void add_length(struct lengths *lengths, int64_t length_ps)
 /* By span the time inside the windows in which it is the innermost; the caller frees it. */
 static int64_t *self_times(const struct marks *marks, const struct selection *selection)
 {
-    int64_t *self_ps = calloc((size_t)marks->count + 1, sizeof *self_ps);
-
-    if (self_ps == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+    int64_t *self_ps = memory_zeroed((size_t)marks->count + 1, sizeof *self_ps);
     for (uint32_t group = 0; group < marks->group_count; group++) {
         for (uint32_t i = marks->first_change[group]; i + 1 < marks->first_change[group + 1]; i++) {
             const struct innermost *change = &marks->changes[i];
@@ -145,10 +142,7 @@ static void add_host(struct note_table *table, const struct selection *selection
     const struct trace *trace = selection->host->trace;
     struct marks marks;
     struct device_sum none = {0};
-    struct device_sum *by_name = calloc((size_t)trace->name_count + 1, sizeof *by_name);
-
-    if (by_name == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+    struct device_sum *by_name = memory_zeroed((size_t)trace->name_count + 1, sizeof *by_name);
     marks_find(trace, selection->host->attribution, &marks);
 
     int64_t covered_ps = add_spans(table, &marks, selection);

@@ -81,10 +81,7 @@ static void follow_executions(struct device_work *work)
     if (follow_launches(work))
         return;
 
-    uint8_t *asked = calloc((size_t)of->execution_count + 1, 1);
-
-    if (asked == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+    uint8_t *asked = memory_zeroed((size_t)of->execution_count + 1, 1);
     for (uint32_t i = 0; i < of->entry_count; i++) {
         const struct attributed *entry = &of->entries[of->by_device_time[i]];
         uint32_t execution = entry->execution;
@@ -170,11 +167,8 @@ static void add_to_parents(struct device_work *work)
 static void add_to_names(struct device_work *work)
 {
     const struct marks *marks = work->marks;
-    uint32_t *around = calloc((size_t)marks->trace->name_count + 1, sizeof *around);
+    uint32_t *around = memory_zeroed((size_t)marks->trace->name_count + 1, sizeof *around);
     uint32_t last = NO_SPAN;
-
-    if (around == NULL)
-        abort(); /* out of memory: as base/arena.h says */
     for (uint32_t i = 0; i < marks->count; i++) {
         const struct span_mark *span = &marks->spans[i];
         struct device_sum *sum = &work->by_name[span->name];
@@ -229,9 +223,7 @@ void marks_add_device(struct marks *marks, const struct selection *selection,
     }
     work.reader = launch_reader_create(marks->trace);
     work.of_execution = memory_resize(NULL, (size_t)of->execution_count + 1, sizeof(uint32_t));
-    work.launched = calloc(marks->count, sizeof *work.launched);
-    if (work.launched == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+    work.launched = memory_zeroed(marks->count, sizeof *work.launched);
     follow_executions(&work);
     scan_ops(selection, add_block, data, 1);
     add_to_parents(&work);

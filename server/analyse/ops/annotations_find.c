@@ -148,10 +148,7 @@ static void add_span(struct finding_marks *work, slice_id id)
 /* Names of ops and kernels, which calls on the host bear too. */
 static bool *names_of_work(const struct trace *trace, const struct attribution *of)
 {
-    bool *names = calloc((size_t)trace->name_count + 1, sizeof *names);
-
-    if (names == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+    bool *names = memory_zeroed((size_t)trace->name_count + 1, sizeof *names);
     for (uint32_t i = 0; of != NULL && i < of->kernel_count; i++)
         names[of->kernels[i].name] = true;
     for (uint32_t i = 0; of != NULL && i < of->op_count; i++)

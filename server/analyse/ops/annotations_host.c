@@ -52,12 +52,10 @@ bool marks_recorded(const struct marks *marks, const struct selection *selection
 {
     const struct trace *trace = marks->trace;
     track_id *tracks = memory_resize(NULL, (size_t)trace->track_count + 1, sizeof *tracks);
-    uint32_t *ends = calloc((size_t)trace->track_count + 2, sizeof *ends); /* by group */
+    uint32_t *ends = memory_zeroed((size_t)trace->track_count + 2, sizeof *ends); /* by group */
     bool ret = true;
 
     *ret_ps = 0;
-    if (ends == NULL)
-        abort(); /* out of memory: as base/arena.h says */
     for (track_id id = 0; id < trace->track_count; id++)
         ends[marks->groups[id] + 1] += is_of_program(trace, id);
     for (uint32_t group = 0; group < trace->track_count; group++)

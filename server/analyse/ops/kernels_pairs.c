@@ -122,10 +122,7 @@ static void keep_block(void *data, const struct op_block *block)
 static void sort_entries(struct pair_host *host, const uint8_t *bits, uint32_t entry_count)
 {
     uint32_t none = host->marks.count;
-    uint32_t *firsts = calloc((size_t)none + 2, sizeof *firsts);
-
-    if (firsts == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+    uint32_t *firsts = memory_zeroed((size_t)none + 2, sizeof *firsts);
     for (uint32_t i = 0; i < entry_count; i++) {
         if (bits[i / 8] >> i % 8 & 1)
             firsts[(host->launched_by[i] == NO_SPAN ? none : host->launched_by[i]) + 1]++;
@@ -152,13 +149,10 @@ static void open_host(const struct kernels_work *work, uint32_t at, struct pair_
     *ret = (struct pair_host){0};
     if (of == NULL || of->kernel_count == 0)
         return;
-    kept.bits = calloc((size_t)of->entry_count / 8 + 1, 1);
-    if (kept.bits == NULL)
-        abort(); /* out of memory: as base/arena.h says */
-    ret->range_ids = calloc((size_t)selection->host->trace->name_count + 1, sizeof(uint32_t));
-    ret->kernel_ids = calloc((size_t)of->kernel_count + 1, sizeof(uint32_t));
-    if (ret->range_ids == NULL || ret->kernel_ids == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+    kept.bits = memory_zeroed((size_t)of->entry_count / 8 + 1, 1);
+    ret->range_ids =
+        memory_zeroed((size_t)selection->host->trace->name_count + 1, sizeof(uint32_t));
+    ret->kernel_ids = memory_zeroed((size_t)of->kernel_count + 1, sizeof(uint32_t));
     marks_find(selection->host->trace, of, &ret->marks);
     ret->launched_by = marks_launched_by(&ret->marks, selection);
     scan_ops(selection, keep_block, data, 1);

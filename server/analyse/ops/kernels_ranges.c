@@ -111,18 +111,13 @@ static void add_host(struct ranges *all, const struct selection *selection)
     const struct trace *trace = selection->host->trace;
     struct marks marks;
     struct device_sum none = {0};
-    struct device_sum *by_name = calloc((size_t)trace->name_count + 1, sizeof *by_name);
-
-    if (by_name == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+    struct device_sum *by_name = memory_zeroed((size_t)trace->name_count + 1, sizeof *by_name);
     marks_find(trace, selection->host->attribution, &marks);
     marks_add_device(&marks, selection, by_name, &none);
 
-    uint32_t *levels = calloc((size_t)marks.count + 1, sizeof *levels);
-    uint32_t *children = calloc((size_t)marks.count + 1, sizeof *children);
+    uint32_t *levels = memory_zeroed((size_t)marks.count + 1, sizeof *levels);
+    uint32_t *children = memory_zeroed((size_t)marks.count + 1, sizeof *children);
 
-    if (levels == NULL || children == NULL)
-        abort();                                 /* out of memory: as base/arena.h says */
     for (uint32_t i = 0; i < marks.count; i++) { /* a span comes behind the one that it is in */
         uint32_t parent = marks.spans[i].parent;
 

@@ -188,12 +188,11 @@ static struct kernel_total *sum_selection(const struct kernels_work *work, uint3
     void *data[SPLIT_PARTS_MAX];
 
     for (uint32_t i = 0; i < part_count; i++) {
-        parts[i] = (struct sum_part){.work = work,
-                                     .at = at,
-                                     .selection = selection,
-                                     .totals = calloc(kernel_count, sizeof(struct kernel_total))};
-        if (parts[i].totals == NULL)
-            abort(); /* out of memory: as base/arena.h says */
+        parts[i] =
+            (struct sum_part){.work = work,
+                              .at = at,
+                              .selection = selection,
+                              .totals = memory_zeroed(kernel_count, sizeof(struct kernel_total))};
         data[i] = &parts[i];
     }
     scan_ops(selection, sum_block, data, part_count);

@@ -125,11 +125,9 @@ static void open_part(struct spread_part *part, struct kernels_work *work, uint3
     *part = (struct spread_part){
         .work = work,
         .at = at,
-        .spreads = calloc((size_t)work->row_count + 1, sizeof *part->spreads),
+        .spreads = memory_zeroed((size_t)work->row_count + 1, sizeof *part->spreads),
         .reader = launch_reader_create(work->selections[at].host->trace),
     };
-    if (part->spreads == NULL)
-        abort(); /* out of memory: as base/arena.h says */
     for (uint32_t row = 0; row < work->row_count; row++) {
         if (spreads[row].durs != NULL)
             spread_like(&part->spreads[row], &spreads[row]);
@@ -168,11 +166,8 @@ static void spread_host(struct kernels_work *work, uint32_t at, struct row_sprea
 
 void kernels_spread(struct kernels_work *work, const uint32_t *order, uint32_t first, uint32_t end)
 {
-    struct row_spread *spreads = calloc((size_t)work->row_count + 1, sizeof *spreads);
+    struct row_spread *spreads = memory_zeroed((size_t)work->row_count + 1, sizeof *spreads);
     bool any = false;
-
-    if (spreads == NULL)
-        abort(); /* out of memory: as base/arena.h says */
     for (uint32_t i = first; i < end; i++) {
         if (!work->rows[order[i]].spread_known) {
             spreads[order[i]] = open_spread(&work->rows[order[i]]);

@@ -90,11 +90,8 @@ static void sum_block(void *data, const struct op_block *block)
 static struct place_sum *sum_ops(const struct selection *selection)
 {
     const struct attribution *of = selection->host->attribution;
-    struct place_sum *sums = calloc((size_t)of->op_count + 1, sizeof *sums);
+    struct place_sum *sums = memory_zeroed((size_t)of->op_count + 1, sizeof *sums);
     void *data[1] = {sums};
-
-    if (sums == NULL)
-        abort(); /* out of memory: as base/arena.h says */
     if (!selection_is_whole(selection)) {
         scan_ops(selection, sum_block, data, 1);
         return sums;

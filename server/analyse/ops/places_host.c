@@ -131,17 +131,14 @@ static bool find_host_ops(const struct host_trace *host, struct host_ops *ops)
 bool places_add_host_ops(struct places_work *work, const struct selection *selection)
 {
     const struct trace *trace = selection->host->trace;
-    struct host_ops ops = {.by = calloc((size_t)trace->name_count + 1, 1),
-                           .sums = calloc((size_t)trace->name_count + 1, sizeof *ops.sums)};
+    struct host_ops ops = {.by = memory_zeroed((size_t)trace->name_count + 1, 1),
+                           .sums = memory_zeroed((size_t)trace->name_count + 1, sizeof *ops.sums)};
     const struct scan_visitor visitor = {.visit = visit_slice,
                                          .span = visit_span,
                                          .with_self = true,
                                          .data = {&ops},
                                          .part_count = 1};
     bool any, calls_back = false;
-
-    if (ops.by == NULL || ops.sums == NULL)
-        abort(); /* out of memory: as base/arena.h says */
     any = find_host_ops(selection->host, &ops);
     if (any) {
         work->host_known = true;

@@ -164,9 +164,7 @@ static void cost_host(struct top_work *work, struct top_host *host)
 
     for (uint32_t i = 0; i < part_count; i++) {
         parts[i] = (struct slice_costs){.work = work, .host = host, .shares = shares};
-        parts[i].groups = calloc((size_t)group_count + 1, sizeof(*parts[i].groups));
-        if (parts[i].groups == NULL)
-            abort(); /* out of memory: as base/arena.h says */
+        parts[i].groups = memory_zeroed((size_t)group_count + 1, sizeof(*parts[i].groups));
         data[i] = &parts[i];
     }
     scan_ops(host->selection, see_block, data, part_count);

@@ -113,10 +113,8 @@ static struct spread_part *open_part(struct top_work *work, struct top_host *hos
 
     part->work = work;
     part->host = host;
-    part->spreads = calloc(groups, sizeof(*part->spreads));
-    part->span.name_fits = calloc((size_t)host->selection->host->trace->name_count + 1, 1);
-    if (part->spreads == NULL || part->span.name_fits == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+    part->spreads = memory_zeroed(groups, sizeof(*part->spreads));
+    part->span.name_fits = memory_zeroed((size_t)host->selection->host->trace->name_count + 1, 1);
     return part;
 }
 
@@ -148,9 +146,7 @@ static void spread_host(struct top_work *work, struct top_host *host, struct qua
     for (uint32_t i = 0; i < host->part_count; i++) {
         struct spread_part *part = open_part(work, host);
 
-        own[i] = calloc((size_t)work->row_count + 1, sizeof(*own[i]));
-        if (own[i] == NULL)
-            abort(); /* out of memory: as base/arena.h says */
+        own[i] = memory_zeroed((size_t)work->row_count + 1, sizeof(*own[i]));
         open_spreads(host, part, all, own[i]);
         visitor.data[i] = part;
     }
@@ -174,10 +170,7 @@ static void spread_host(struct top_work *work, struct top_host *host, struct qua
 
 void top_spread(struct top_work *work, const uint32_t *order, uint32_t first, uint32_t end)
 {
-    struct quantiles **all = calloc((size_t)work->row_count + 1, sizeof(*all));
-
-    if (all == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+    struct quantiles **all = memory_zeroed((size_t)work->row_count + 1, sizeof(*all));
     for (uint32_t i = first; i < end; i++) {
         const struct top_row *row = &work->rows[order[i]];
 

@@ -175,9 +175,8 @@ static void sum_slices(struct top_work *work, struct top_host *host)
         parts[i]->work = work;
         parts[i]->host = host;
         parts[i]->tallies = &host->tallies[i];
-        parts[i]->span.name_fits = calloc((size_t)host->selection->host->trace->name_count + 1, 1);
-        if (parts[i]->span.name_fits == NULL)
-            abort(); /* out of memory: as base/arena.h says */
+        parts[i]->span.name_fits =
+            memory_zeroed((size_t)host->selection->host->trace->name_count + 1, 1);
         visitor.data[i] = parts[i];
     }
     scan_slices(host->selection, &visitor);
@@ -311,9 +310,7 @@ static void sum_ops(struct top_work *work, struct top_host *host)
             .work = work, .host = host, .tallies = &host->tallies[i], .whole = whole};
         if (work->by == BY_MODULE) {
             parts[i].op_of =
-                calloc((size_t)attribution->execution_count + 1, sizeof(*parts[i].op_of));
-            if (parts[i].op_of == NULL)
-                abort(); /* out of memory: as base/arena.h says */
+                memory_zeroed((size_t)attribution->execution_count + 1, sizeof(*parts[i].op_of));
         }
         data[i] = &parts[i];
     }

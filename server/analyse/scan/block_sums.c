@@ -288,10 +288,9 @@ struct block_sums *block_sums_make(const struct trace *trace, const struct attri
                                    .end_row = row_of_part(trace, i + 1, part_count),
                                    .sums = {.slices = sums->slices},
                                    .chunk = memory_resize(NULL, 1, sizeof(struct chunk))};
-        makers[i].sum_of_op = calloc(attribution == NULL ? 1 : (size_t)attribution->op_count + 1,
-                                     sizeof *makers[i].sum_of_op);
-        if (makers[i].sum_of_op == NULL)
-            abort(); /* out of memory: as base/arena.h says */
+        makers[i].sum_of_op =
+            memory_zeroed(attribution == NULL ? 1 : (size_t)attribution->op_count + 1,
+                          sizeof *makers[i].sum_of_op);
     }
     split_run(part_count, make_part, makers);
     for (uint32_t i = 0; i < part_count; i++) {

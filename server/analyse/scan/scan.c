@@ -347,13 +347,11 @@ static void open_part(struct part *part, const struct listing *listing, uint32_t
         .begin = split_begin(listing->slice_count, index, part_count),
         .end = split_begin(listing->slice_count, index + 1, part_count),
         .chunk = memory_resize(NULL, 1, sizeof(*part->chunk)), /* 190 KB: not on a stack */
-        .covered_ps = calloc((size_t)listing->cut_count + 1, sizeof(*part->covered_ps)),
-        .name_seen = calloc((size_t)listing->trace->name_count + 1, 1),
+        .covered_ps = memory_zeroed((size_t)listing->cut_count + 1, sizeof(*part->covered_ps)),
+        .name_seen = memory_zeroed((size_t)listing->trace->name_count + 1, 1),
         .last_parent = NO_SLICE,
         .last_cut = UINT32_MAX,
     };
-    if (part->covered_ps == NULL || part->name_seen == NULL)
-        abort(); /* out of memory: as base/arena.h says */
 }
 
 static void close_part(struct part *part, struct listing *listing)

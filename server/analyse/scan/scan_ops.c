@@ -116,11 +116,8 @@ static uint8_t *touched_blocks(const struct selection *selection)
     if (rest_ps < most_ps)
         return NULL;
 
-    uint8_t *touched = calloc(attribution->entry_count / BLOCK_OPS / 8 + 1, 1);
+    uint8_t *touched = memory_zeroed(attribution->entry_count / BLOCK_OPS / 8 + 1, 1);
     int64_t longest_ps = longest_op(attribution);
-
-    if (touched == NULL)
-        abort(); /* out of memory: as base/arena.h says */
     for (uint32_t i = 0; i < selection->window_count; i++)
         touch_window(attribution, selection->windows[i], longest_ps, touched);
     return touched;

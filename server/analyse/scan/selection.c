@@ -104,17 +104,12 @@ bool selection_begins_inside(const struct selection *selection, int64_t at_ps)
     return at < selection->window_count && selection->windows[at].from_ps <= at_ps;
 }
 
-static char lower(char letter)
-{
-    return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
-}
-
 static bool contains_any_case(struct str text, struct str part)
 {
     for (size_t at = 0; at + part.count <= text.count; at++) {
         size_t same = 0;
 
-        while (same < part.count && lower(text.at[at + same]) == lower(part.at[same]))
+        while (same < part.count && ascii_lower(text.at[at + same]) == ascii_lower(part.at[same]))
             same++;
         if (same == part.count)
             return true;

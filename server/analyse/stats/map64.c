@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include "base/arena.h"
 #include "base/clock.h"
 #include "base/scratch.h"
 
@@ -44,10 +45,7 @@ static struct map64_slot *make_slots(const struct map64 *map, uint64_t count)
     if (map->scratch != NULL)
         return scratch_array(map->scratch, struct map64_slot, count);
 
-    struct map64_slot *slots = calloc(count, sizeof(*slots));
-
-    if (slots == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+    struct map64_slot *slots = memory_zeroed(count, sizeof(*slots));
     return slots;
 }
 

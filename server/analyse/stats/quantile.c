@@ -12,10 +12,7 @@ enum { SELECT_MAX = 2048 }; /* more are parted by their buckets first */
 
 static uint32_t *buckets_create(void)
 {
-    uint32_t *buckets = calloc(SIGNED_BUCKETS, sizeof(*buckets));
-
-    if (buckets == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+    uint32_t *buckets = memory_zeroed(SIGNED_BUCKETS, sizeof(*buckets));
     return buckets;
 }
 

@@ -32,13 +32,10 @@ struct tallies {
 static inline struct tallies tallies_create(uint32_t group_count)
 {
     struct tallies tallies = {
-        .items = calloc((size_t)group_count + 1, sizeof(*tallies.items)),
+        .items = memory_zeroed((size_t)group_count + 1, sizeof(*tallies.items)),
         .seen = memory_resize(NULL, (size_t)group_count + 1, sizeof(*tallies.seen)),
         .group_count = group_count,
     };
-
-    if (tallies.items == NULL)
-        abort(); /* out of memory: as base/arena.h says */
     return tallies;
 }
 

@@ -276,9 +276,7 @@ static void run_part(void *data, uint32_t index)
         batch->hull.from_ps + (int64_t)split_begin(span_ps, index + 1, batch->part_count);
     find_edges(&part);
     part.buffer = memory_resize(NULL, 1, sizeof(*part.buffer));
-    part.lanes = calloc(batch->lane_count, sizeof(*part.lanes));
-    if (part.lanes == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+    part.lanes = memory_zeroed(batch->lane_count, sizeof(*part.lanes));
     for (uint32_t i = 0; !question->host_alone && i < question->devices->count; i++)
         part.lanes[i].line = device_line_open(question->host, question->devices->devices[i],
                                               part.window, batch->roles);
@@ -316,9 +314,7 @@ static void run_batch(struct batch *batch, breakdown_visit *visit, void *data)
     size_t cell_count = (size_t)batch->count * batch->lane_count;
 
     for (uint32_t part = 0; part < batch->part_count; part++) {
-        batch->cells[part] = calloc(cell_count, sizeof(*batch->cells[part]));
-        if (batch->cells[part] == NULL)
-            abort(); /* out of memory: as base/arena.h says */
+        batch->cells[part] = memory_zeroed(cell_count, sizeof(*batch->cells[part]));
     }
     split_run(batch->part_count, run_part, batch);
     for (size_t cell = 0; cell < cell_count; cell++) {

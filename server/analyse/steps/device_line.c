@@ -54,10 +54,7 @@ struct op_roles op_roles_create(const struct host_trace *host)
     size_t count = attribution == NULL ? 0 : attribution->op_count;
     struct op_roles roles = {.host = host,
                              .on_tracks = device_work_on_tracks(host->trace),
-                             .known = calloc(count + 1, 1)};
-
-    if (roles.known == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+                             .known = memory_zeroed(count + 1, 1)};
     for (size_t op = 0; op < count; op++) {
         if (attribution->totals == NULL)
             roles.longest_ps = INT64_MAX;

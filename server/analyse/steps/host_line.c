@@ -62,10 +62,7 @@ struct doing_names doing_names_create(const struct trace *trace, bool has_device
 {
     struct doing_names names = {.trace = trace,
                                 .has_devices = has_devices,
-                                .known = calloc((size_t)trace->name_count + 1, 1)};
-
-    if (names.known == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+                                .known = memory_zeroed((size_t)trace->name_count + 1, 1)};
     return names;
 }
 
@@ -101,10 +98,7 @@ static enum host_doing doing_of_slice(const struct doing_names *names, enum kind
 
 static struct node *make_node(struct host_line *line)
 {
-    struct node *node = calloc(1, sizeof(*node));
-
-    if (node == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+    struct node *node = memory_zeroed(1, sizeof(*node));
     if (line->node_count == line->node_capacity) {
         line->node_capacity = line->node_capacity == 0 ? 16 : 2 * line->node_capacity;
         line->nodes = memory_resize(line->nodes, line->node_capacity, sizeof(*line->nodes));
@@ -255,9 +249,7 @@ static struct node *open_rows(struct host_line *line, const struct track *track,
 
     node->row.row = &line->trace->rows[track->first_row + first];
     node->row.skip = skipped_from(line->skipped, node->row.row->first_slice);
-    node->row.group = calloc(1, sizeof(*node->row.group));
-    if (node->row.group == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+    node->row.group = memory_zeroed(1, sizeof(*node->row.group));
     row_window(line->trace, node->row.row, line->window.from_ps, line->window.to_ps, &node->row.at,
                &node->row.end);
     return node;

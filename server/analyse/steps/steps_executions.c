@@ -8,12 +8,9 @@
 /* The program that took the most time of those that ran at least twice on one device. */
 static uint32_t dominant_program(const struct attribution *attribution, const struct trace *trace)
 {
-    int64_t *time_ps = calloc((size_t)trace->program_count + 1, sizeof(*time_ps));
-    uint32_t *runs = calloc((size_t)trace->program_count + 1, sizeof(*runs));
+    int64_t *time_ps = memory_zeroed((size_t)trace->program_count + 1, sizeof(*time_ps));
+    uint32_t *runs = memory_zeroed((size_t)trace->program_count + 1, sizeof(*runs));
     uint32_t best = NO_PROGRAM;
-
-    if (time_ps == NULL || runs == NULL)
-        abort(); /* out of memory: as base/arena.h says */
     for (uint32_t i = 0; i < attribution->execution_count; i++) {
         const struct execution *execution = &attribution->executions[i];
 

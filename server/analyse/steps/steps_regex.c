@@ -75,12 +75,9 @@ static void add_run(const struct host_trace *host, uint32_t index, const struct 
 
 static void keep_busiest_track(const struct trace *trace, struct step_list *list, uint32_t from)
 {
-    int64_t *total_ps = calloc((size_t)trace->track_count + 1, sizeof(*total_ps));
+    int64_t *total_ps = memory_zeroed((size_t)trace->track_count + 1, sizeof(*total_ps));
     track_id best = 0;
     uint32_t kept = from;
-
-    if (total_ps == NULL)
-        abort(); /* out of memory: as base/arena.h says */
     for (uint32_t i = from; i < list->count; i++)
         total_ps[trace->rows[trace_row_of(trace, list->items[i].slice)].track] +=
             list->items[i].dur_ps;

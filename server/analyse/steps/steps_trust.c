@@ -43,12 +43,9 @@ static int regular_percent(const struct run_traces *run, const struct step_list 
 /* Do all hosts that have steps have as many? */
 static bool hosts_agree(const struct run_traces *run, const struct step_list *list)
 {
-    uint32_t *counts = calloc((size_t)run->host_count + 1, sizeof(*counts));
+    uint32_t *counts = memory_zeroed((size_t)run->host_count + 1, sizeof(*counts));
     uint32_t first = 0;
     bool agree = true;
-
-    if (counts == NULL)
-        abort(); /* out of memory: as base/arena.h says */
     for (uint32_t i = 0; i < list->count; i++)
         counts[list->items[i].host]++;
     for (uint32_t host = 0; host < run->host_count; host++) {

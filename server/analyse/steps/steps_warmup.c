@@ -39,7 +39,7 @@ static bool step_compiles(const struct host_trace *host, const struct step *step
         .to_ps = start_ps - host->offset_ps + dur_ps,
     };
     struct restriction nothing = {0};
-    bool *tracks = calloc((size_t)trace->track_count + 1, 1);
+    bool *tracks = memory_zeroed((size_t)trace->track_count + 1, 1);
     struct selection selection = {
         .host = host,
         .cut_in_time = true,
@@ -49,9 +49,6 @@ static bool step_compiles(const struct host_trace *host, const struct step *step
         .asked = &nothing,
     };
     struct compile_search search = {0};
-
-    if (tracks == NULL)
-        abort(); /* out of memory: as base/arena.h says */
     for (track_id id = 0; id < trace->track_count; id++)
         tracks[id] = !trace->tracks[id].derived && trace->tracks[id].device < 0 &&
                      trace->tracks[id].kind != TRACK_COUNTER;

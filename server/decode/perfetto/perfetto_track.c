@@ -101,14 +101,6 @@ static void name_process(struct perfetto *trace, int64_t pid, struct str name)
 }
 
 /* "python train.py" is called by its program where it has no other name. */
-static struct str base_name(struct str path)
-{
-    for (size_t i = path.count; i-- > 0;)
-        if (path.at[i] == '/')
-            return str_skip(path, i + 1);
-    return path;
-}
-
 bool perfetto_track_read_process(struct perfetto *trace, const struct pb *outer,
                                  struct bytes message, struct descriptor *into)
 {
@@ -125,7 +117,7 @@ bool perfetto_track_read_process(struct perfetto *trace, const struct pb *outer,
         else if (field.number == 6)
             name = pb_text(&field);
     }
-    name_process(trace, into->pid, name.count > 0 ? name : base_name(command));
+    name_process(trace, into->pid, name.count > 0 ? name : path_base(command));
     return broken.code == OK;
 }
 
@@ -258,7 +250,7 @@ static bool read_tree_entry(struct perfetto *trace, const struct pb *outer,
     } else {
         struct process *process = process_of(trace, id);
         if (process != NULL && process->name == 0)
-            name_process(trace, id, base_name(name));
+            name_process(trace, id, path_base(name));
     }
     return true;
 }

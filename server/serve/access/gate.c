@@ -2,11 +2,6 @@
  * standard and RFC 9110. */
 #include "serve/access/gate.h"
 
-static uint8_t lower(uint8_t c)
-{
-    return c >= 'A' && c <= 'Z' ? (uint8_t)(c + 32) : c;
-}
-
 static uint32_t header_count(const struct wire *wire, struct str name, struct str *ret)
 {
     uint32_t count = 0;
@@ -261,7 +256,7 @@ static int hex_digit(char c)
 {
     if (c >= '0' && c <= '9')
         return c - '0';
-    c = (char)lower((uint8_t)c);
+    c = ascii_lower(c);
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 

@@ -126,11 +126,8 @@ void tile_summary(const struct trace *trace, track_id track, int level, int64_t 
         index < -TIME_PS_MAX >> level >> 10)
         return;
 
-    struct mean *mean = calloc(1, sizeof(*mean));
-    bool *inside = calloc(trace->track_count + 1u, sizeof(*inside));
-
-    if (mean == NULL || inside == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+    struct mean *mean = memory_zeroed(1, sizeof(*mean));
+    bool *inside = memory_zeroed(trace->track_count + 1u, sizeof(*inside));
     mean->level = level;
     mean->first = index * TILE_QUANTA;
     for (track_id id = 0; id < trace->track_count; id++) {

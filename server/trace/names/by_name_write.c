@@ -319,9 +319,7 @@ static void open_entries(struct work *work)
         exact += entry->count > EXACT_MAX ? 0 : entry->count;
         if (entry->count <= EXACT_MAX)
             continue;
-        entry->buckets = calloc(QUANTILE_BUCKETS, sizeof(*entry->buckets));
-        if (entry->buckets == NULL)
-            abort(); /* out of memory: as base/arena.h says */
+        entry->buckets = memory_zeroed(QUANTILE_BUCKETS, sizeof(*entry->buckets));
     }
     work->gathered = memory_resize(NULL, (exact < GATHERED_MAX ? exact : GATHERED_MAX) + 1,
                                    sizeof(*work->gathered));

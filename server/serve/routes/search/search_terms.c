@@ -4,11 +4,6 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-static char lower(char c)
-{
-    return (char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
-}
-
 bool search_holds(struct str text, struct str part)
 {
     char first = part.count > 0 ? part.at[0] : '\0';
@@ -19,7 +14,7 @@ bool search_holds(struct str text, struct str part)
 
         if (part.count > 0 && text.at[at] != first && text.at[at] != capital)
             continue;
-        while (same < part.count && lower(text.at[at + same]) == part.at[same])
+        while (same < part.count && ascii_lower(text.at[at + same]) == part.at[same])
             same++;
         if (same == part.count)
             return true;
@@ -32,7 +27,7 @@ static struct str in_small_letters(struct arena *arena, struct str text)
     char *copy = str_c(arena, text);
 
     for (size_t i = 0; i < text.count; i++)
-        copy[i] = lower(copy[i]);
+        copy[i] = ascii_lower(copy[i]);
     return (struct str){.at = copy, .count = text.count};
 }
 
