@@ -177,9 +177,15 @@ void table_markdown(struct text *out, const struct table *table)
     if (table->row_count_all > table->row_count)
         text_putf(out, "\n%u of %llu rows.\n", table->row_count,
                   (unsigned long long)table->row_count_all);
-    for (uint32_t i = 0; i < table->note_count; i++) {
+    const struct answer_note *cut;
+    uint32_t note_count =
+        table->note_count + table_cut_note(table, table->notes, table->note_count, &cut);
+
+    for (uint32_t i = 0; i < note_count; i++) {
+        const struct answer_note *note = i < table->note_count ? &table->notes[i] : cut;
+
         text_puts(out, i == 0 ? "\n- " : "- ");
-        markdown_put(out, str_utf8(arena, table->notes[i].message));
+        markdown_put(out, str_utf8(arena, note->message));
         text_puts(out, "\n");
     }
     arena_destroy(arena);

@@ -128,16 +128,8 @@ static bool holds_cut_sum(const struct table *table)
     return ret;
 }
 
-static bool has_note(const struct answer_note *notes, uint32_t count, const char *kind)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (strcmp(notes[i].kind, kind) == 0)
-            return true;
-    return false;
-}
-
-void json_put_table_noted(struct json *json, const struct answer_note *const lists[2],
-                          const uint32_t counts[2], const struct table *table)
+uint32_t table_cut_note(const struct table *table, const struct answer_note *notes, uint32_t count,
+                        const struct answer_note **ret)
 {
     static const struct answer_note cut = {
         .kind = "sums-cut",
@@ -145,9 +137,21 @@ void json_put_table_noted(struct json *json, const struct answer_note *const lis
         .message = {.at = CUT_SUMS, .count = sizeof CUT_SUMS - 1},
         .count = 1,
     };
-    const struct answer_note *const all[3] = {lists[0], lists[1], &cut};
-    const uint32_t all_counts[3] = {
-        counts[0], counts[1], holds_cut_sum(table) && !has_note(lists[1], counts[1], cut.kind)};
+
+    *ret = &cut;
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(notes[i].kind, cut.kind) == 0)
+            return 0;
+    return holds_cut_sum(table);
+}
+
+void json_put_table_noted(struct json *json, const struct answer_note *const lists[2],
+                          const uint32_t counts[2], const struct table *table)
+{
+    const struct answer_note *cut;
+    const uint32_t all_counts[3] = {counts[0], counts[1],
+                                    table_cut_note(table, lists[1], counts[1], &cut)};
+    const struct answer_note *const all[3] = {lists[0], lists[1], cut};
 
     json_put_unsigned(json, "row_count", table->row_count_all);
     json_put_next(json, table->next);

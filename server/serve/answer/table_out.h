@@ -21,6 +21,10 @@ void json_put_rows(struct json *json, const struct table *table);
 void json_put_approx(struct json *json, const struct table *table);
 /* "row_count", "next", "rows", "notes", "approx"; nothing where the table is made to be kept. */
 void json_put_table(struct json *json, const struct request *req, const struct table *table);
+/* How many notes, 1 or 0, are to say that a sum among the rows ended (trace/ps.h): none where one
+ * of these does. */
+uint32_t table_cut_note(const struct table *table, const struct answer_note *notes, uint32_t count,
+                        const struct answer_note **ret);
 /* The same with the notes that were told then: those of the request and the table's. */
 void json_put_table_noted(struct json *json, const struct answer_note *const lists[2],
                           const uint32_t counts[2], const struct table *table);
