@@ -5,6 +5,7 @@
  *   slices    attribute.c          row by row: each op event's slice becomes an entry
  *   launches  attribute_launch.c   along the arrows: which call on the host each came from
  *   time      attribute_time.c     in time order: executions, nesting, first events
+ *             attribute_bodies.c   ends and nesting on host threads, by the HLO
  *   calls     attribute_calls.c    by order: which call on the host each execution came from
  *   totals    attribute_totals.c   what tables over the whole trace say
  *             attribute_kernels.c  and tables of kernels
@@ -158,8 +159,19 @@ void entries_order(struct attribute_work *work); /* by_device_time */
 void entries_place(struct attribute_work *work); /* executions that no arg told */
 /* Of the first executions, which the file tells apart, those that no arrow leads to. */
 void calls_find(struct attribute_work *work, uint32_t told_count);
-void entries_nest(struct attribute_work *work);
+void entries_nest(struct attribute_work *work);  /* true ends, executions' hulls, self times */
 void entries_first(struct attribute_work *work);
+
+/* What the HLO of this file's programs tells of ops on host threads; NULL: it has devices. */
+struct bodies;
+struct bodies *bodies_read(struct attribute_work *work);
+void bodies_free(struct attribute_work *work, struct bodies *bodies);          /* takes NULL */
+bool bodies_tell(const struct bodies *bodies, const struct attributed *entry); /* takes NULL */
+/* Both take entries by execution, in time order: first the ends, then self times. */
+void bodies_end(struct attribute_work *work, struct bodies *bodies, const uint32_t *order,
+                uint32_t count);
+void bodies_nest(struct attribute_work *work, struct bodies *bodies, const uint32_t *order,
+                 uint32_t count);
 
 /* Lengths that no machine measured are hostile: their sum stops at what can be told. */
 static inline int64_t sum_of(int64_t left_ps, int64_t right_ps)

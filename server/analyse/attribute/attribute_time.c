@@ -192,6 +192,16 @@ void entries_place(struct attribute_work *work)
             else
                 place_by_first_op(work, running, entry);
         }
+    }
+    scratch_free(work->scratch, modules.executions);
+    free(running);
+}
+
+static void enclose(struct attribute_work *work)
+{
+    for (uint32_t i = 0; i < work->entry_count; i++) {
+        const struct attributed *entry = &work->entries[work->by_device_time[i]];
+
         if (entry->execution == NO_EXECUTION)
             continue;
 
@@ -204,11 +214,10 @@ void entries_place(struct attribute_work *work)
         if (execution->launch == NO_SLICE)
             execution->launch = entry->launch;
     }
-    scratch_free(work->scratch, modules.executions);
-    free(running);
 }
 
-void entries_nest(struct attribute_work *work)
+/* Those whose bodies nobody tells are inside of what lasts longer. */
+static void nest_by_time(struct attribute_work *work, const struct bodies *bodies)
 {
     struct nest nest = nest_create(work->group_count);
 
@@ -217,6 +226,8 @@ void entries_nest(struct attribute_work *work)
         struct attributed *entry = &work->entries[index];
         int64_t covered_ps;
 
+        if (bodies_tell(bodies, entry))
+            continue;
         entry->self_ps = entry->dur_ps;
         if (nest_push(&nest, work->entry_group[index], index, end_of(entry), entry->start_ps,
                       end_of(entry), &parent, &covered_ps))
@@ -243,6 +254,24 @@ static uint32_t *by_execution(const struct attribute_work *work, uint32_t *first
             order[first[execution + 1]++] = index;
     }
     return order;
+}
+
+void entries_nest(struct attribute_work *work)
+{
+    struct bodies *bodies = bodies_read(work);
+
+    if (bodies != NULL) {
+        uint32_t *first = scratch_array(work->scratch, uint32_t, (size_t)work->execution_count + 2);
+        uint32_t *order = by_execution(work, first);
+
+        bodies_end(work, bodies, order, first[work->execution_count]);
+        bodies_nest(work, bodies, order, first[work->execution_count]);
+        scratch_free(work->scratch, order);
+        scratch_free(work->scratch, first);
+    }
+    enclose(work);
+    nest_by_time(work, bodies);
+    bodies_free(work, bodies);
 }
 
 void entries_first(struct attribute_work *work)

@@ -3,9 +3,6 @@
  *   window             |------------------------|
  *   entries    [ out ][ look ][ whole ][ whole ][ look ][ out ]
  *                       left: [ look ]            [ look ]
- *
- * `count` counts executions, and one that the window cuts counts for each op of it that is inside:
- * a block with such a one is whole where each of its ops ran in one execution alone.
  */
 #include <stdlib.h>
 
@@ -57,70 +54,35 @@ static enum block_place place_of(const struct selection *selection, const struct
     return block->sum_count > 0 ? BLOCK_WHOLE : BLOCK_LOOK;
 }
 
-/* Are all executions of the block let through? */
-static bool runs_are_whole(const struct op_part *part, const struct block_run *runs, uint32_t count)
-{
-    bool whole = true;
-
-    for (uint32_t i = 0; part->whole != NULL && i < count; i++)
-        whole &= part->whole[runs[i].execution];
-    return whole;
-}
-
-static bool has_mixed(const struct op_sum *ops, uint32_t count)
-{
-    bool mixed = false;
-
-    for (uint32_t i = 0; i < count; i++)
-        mixed |= ops[i].execution == RUNS_DIFFER;
-    return mixed;
-}
-
-/* How many executions the ops of a block add to; those that are not whole are kept to be counted
- * once. */
-static uint32_t counted(struct op_part *part, const struct op_sum *sum, bool all_whole)
-{
-    if (part->work->by == BY_MODULE || sum->execution == NO_EXECUTION)
-        return sum->free_count;
-    if (all_whole || part->whole[sum->execution])
-        return sum->free_count + sum->first_count;
-    *map64_at(&part->counted, map64_pair(sum->execution, sum->op), 0) = 1;
-    return sum->free_count;
-}
-
-/* False: its entries must be looked at. */
-static bool sum_entries(struct op_part *part, const struct block_sums *sums,
+static void sum_entries(struct op_part *part, const struct block_sums *sums,
                         const struct entry_block *block, const bool *wanted)
 {
     const struct op_sum *ops = &sums->ops[block->first_sum];
     const struct block_run *runs = &sums->runs[block->first_run];
     bool by_module = part->work->by == BY_MODULE;
-    bool all_whole = runs_are_whole(part, runs, block->run_count);
 
-    if (!by_module && !all_whole && has_mixed(ops, block->sum_count))
-        return false;
     for (uint32_t i = 0; i < block->sum_count; i++) {
         const struct op_sum *sum = &ops[i];
 
         if (!wanted[sum->op])
             continue;
-        tally_join(tally_of(part->tallies, sum->op), &(struct tally){
-                                                         .count = counted(part, sum, all_whole),
-                                                         .event_count = sum->event_count,
-                                                         .total_ps = sum->total_ps,
-                                                         .self_ps = sum->self_ps,
-                                                         .whole_ps = sum->total_ps,
-                                                         .parts = sum->event_count * TALLY_WHOLE,
-                                                         .min_ps = sum->min_ps,
-                                                         .max_ps = sum->max_ps,
-                                                         .first = sum->first,
-                                                     });
+        tally_join(tally_of(part->tallies, sum->op),
+                   &(struct tally){
+                       .count = by_module ? sum->free_count : sum->event_count,
+                       .event_count = sum->event_count,
+                       .total_ps = sum->total_ps,
+                       .self_ps = sum->self_ps,
+                       .whole_ps = sum->total_ps,
+                       .parts = sum->event_count * TALLY_WHOLE,
+                       .min_ps = sum->min_ps,
+                       .max_ps = sum->max_ps,
+                       .first = sum->first,
+                   });
     }
     for (uint32_t i = 0; by_module && i < block->run_count; i++) {
         if (part->op_of[runs[i].execution] == 0)
             part->op_of[runs[i].execution] = runs[i].op + 1;
     }
-    return true;
 }
 
 /* By module, the first op of an execution counts that is let through: then blocks do not tell. */
@@ -155,7 +117,9 @@ const struct entry_range *top_sum_op_blocks(struct op_part *part, struct arena *
         const struct entry_block *block = &sums->entries[i];
         enum block_place place = place_of(selection, block);
 
-        if (place == BLOCK_OUT || (place == BLOCK_WHOLE && sum_entries(part, sums, block, wanted)))
+        if (place == BLOCK_WHOLE)
+            sum_entries(part, sums, block, wanted);
+        if (place != BLOCK_LOOK)
             continue;
         if (*ret_count > 0 && ranges[*ret_count - 1].end == block->begin)
             ranges[*ret_count - 1].end = block->end;

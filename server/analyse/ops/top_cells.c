@@ -79,8 +79,24 @@ static struct cell op_cell(const struct top_work *work, const struct top_row *ro
     }
 }
 
-static struct cell spread_cell(const struct top_row *row, int64_t value_ps)
+static const char of_ops[] =
+    "a module's rows count executions, and their lengths are not measured: "
+    "of its ops ask by op";
+
+/* Of what `count` counts: of a module its executions, of all else events. */
+static struct cell mean_cell(const struct top_work *work, const struct top_row *row)
 {
+    int64_t whole_ps = work->by == BY_MODULE ? row->self_ps : row->whole_ps;
+    int64_t count = (int64_t)row->count;
+
+    return cell_integer(count > 0 ? (whole_ps + count / 2) / count : 0);
+}
+
+static struct cell spread_cell(const struct top_work *work, const struct top_row *row,
+                               int64_t value_ps)
+{
+    if (work->by == BY_MODULE)
+        return cell_null(str_of(of_ops));
     return row->spread_known ? cell_integer(value_ps) : cell_null(STR("left out: spread=none"));
 }
 
@@ -102,17 +118,17 @@ static struct cell number_cell(const struct top_work *work, const struct top_row
     case TOP_CUMULATIVE:
         return cell_of_sum(work->total_self_ps, cell_real(row->cumulative));
     case TOP_MEAN:
-        return cell_of_sum(row->whole_ps, cell_integer(ps_mean(row->whole_ps, row->event_count)));
+        return cell_of_sum(row->whole_ps, mean_cell(work, row));
     case TOP_STDEV:
-        return spread_cell(row, row->stdev_ps);
+        return spread_cell(work, row, row->stdev_ps);
     case TOP_MIN:
-        return cell_integer(row->min_ps);
+        return work->by == BY_MODULE ? cell_null(str_of(of_ops)) : cell_integer(row->min_ps);
     case TOP_P50:
-        return spread_cell(row, row->p50_ps);
+        return spread_cell(work, row, row->p50_ps);
     case TOP_P95:
-        return spread_cell(row, row->p95_ps);
+        return spread_cell(work, row, row->p95_ps);
     default:
-        return cell_integer(row->max_ps);
+        return work->by == BY_MODULE ? cell_null(str_of(of_ops)) : cell_integer(row->max_ps);
     }
 }
 

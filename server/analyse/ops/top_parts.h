@@ -134,9 +134,7 @@ struct op_part { /* of a walk over one host's ops */
     const struct top_work *work;
     const struct top_host *host;
     struct tallies *tallies;
-    const bool *whole;    /* by execution: is all of it let through? */
-    uint32_t *op_of;      /* by module: of the first op seen of each execution, plus one */
-    struct map64 counted; /* (execution, op) of those that are not whole */
+    uint32_t *op_of; /* by module: of the first op seen of each execution, plus one */
 };
 /* top_blocks.c: adds what whole blocks sum to. Of ops: what is left to be looked at, in the arena;
  * NULL: all of them, for no sums are at hand. */

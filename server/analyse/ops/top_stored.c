@@ -77,7 +77,7 @@ static void sum_ops(const struct top_work *work, struct top_host *host)
         if (total->event_count == 0 || !selection_has_op(selection, &attribution->ops[op]))
             continue;
         *tally_of(&host->tallies[0], op) = (struct tally){
-            .count = work->by == BY_MODULE ? total->module_count : total->count,
+            .count = work->by == BY_MODULE ? total->module_count : total->event_count,
             .event_count = total->event_count,
             .total_ps = total->total_ps,
             .self_ps = total->self_ps,

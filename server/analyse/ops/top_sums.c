@@ -187,20 +187,13 @@ static void sum_slices(struct top_work *work, struct top_host *host)
     }
 }
 
-/* Does the event count: is it the first that is seen of an execution of the op? By module, all
- * parts must be asked. */
+/* Of modules it is executions that count, and all parts must be asked. */
 static bool counts(struct op_part *part, const struct attributed *entry)
 {
-    if (entry->execution == NO_EXECUTION)
+    if (part->work->by != BY_MODULE || entry->execution == NO_EXECUTION)
         return true;
-    if (part->work->by == BY_MODULE) {
-        if (part->op_of[entry->execution] == 0)
-            part->op_of[entry->execution] = entry->op + 1;
-        return false;
-    }
-    if (part->whole == NULL || part->whole[entry->execution])
-        return entry->first;
-    *map64_at(&part->counted, map64_pair(entry->execution, entry->op), 0) = 1;
+    if (part->op_of[entry->execution] == 0)
+        part->op_of[entry->execution] = entry->op + 1;
     return false;
 }
 
@@ -222,46 +215,6 @@ static void sum_block(void *data, const struct op_block *block)
     }
 }
 
-/* Those of which the steps own each op. */
-static void owned_executions(const struct selection *selection, bool *whole)
-{
-    const struct attribution *attribution = selection->host->attribution;
-
-    memset(whole, selection->all_tracks, attribution->execution_count * sizeof(*whole));
-    for (uint32_t i = 0; i < attribution->entry_count; i++) {
-        const struct attributed *entry = &attribution->entries[i];
-
-        if (entry->execution != NO_EXECUTION &&
-            selection_inside_entry(selection, i) != entry->dur_ps)
-            whole[entry->execution] = false;
-    }
-}
-
-/* By execution: does the selection let all of its ops through, so that the one that was marked as
- * first is among them? NULL: of every one. */
-static bool *whole_executions(const struct selection *selection)
-{
-    const struct attribution *attribution = selection->host->attribution;
-
-    if (!selection->cut_in_time)
-        return NULL;
-
-    bool *whole = memory_resize(NULL, (size_t)attribution->execution_count + 1, sizeof(*whole));
-
-    if (selection->owners != NULL) {
-        owned_executions(selection, whole);
-        return whole;
-    }
-    for (uint32_t i = 0; i < attribution->execution_count; i++) {
-        const struct execution *execution = &attribution->executions[i];
-        int64_t dur_ps = execution->end_ps - execution->start_ps;
-
-        whole[i] = selection->all_tracks && dur_ps > 0 &&
-                   selection_inside(selection, execution->start_ps, dur_ps) == dur_ps;
-    }
-    return whole;
-}
-
 /* What several parts may have seen of one execution counts once. */
 static void count_executions(struct top_host *host, struct op_part *parts)
 {
@@ -275,23 +228,6 @@ static void count_executions(struct top_host *host, struct op_part *parts)
         if (parts[part].op_of[i] != 0)
             host->tallies[0].items[parts[part].op_of[i] - 1].count++;
     }
-    uint32_t seen = 0;
-
-    for (uint32_t part = 0; part < host->part_count; part++)
-        seen += parts[part].counted.count;
-    map64_reserve(&parts[0].counted, seen); /* its own slots are walked, and must not move */
-    for (uint32_t part = 0; part < host->part_count; part++) {
-        for (uint64_t i = 0; parts[part].counted.count > 0 && i <= parts[part].counted.mask; i++) {
-            const struct map64_slot *slot = &parts[part].counted.slots[i];
-            uint32_t *known;
-
-            if (!slot->used)
-                continue;
-            known = map64_at(&parts[0].counted, slot->key, 1);
-            host->tallies[0].items[(uint32_t)slot->key].count += *known == 1;
-            *known = 2;
-        }
-    }
 }
 
 static void sum_ops(struct top_work *work, struct top_host *host)
@@ -303,11 +239,8 @@ static void sum_ops(struct top_work *work, struct top_host *host)
     if (attribution == NULL)
         return;
 
-    bool *whole = whole_executions(host->selection);
-
     for (uint32_t i = 0; i < host->part_count; i++) {
-        parts[i] = (struct op_part){
-            .work = work, .host = host, .tallies = &host->tallies[i], .whole = whole};
+        parts[i] = (struct op_part){.work = work, .host = host, .tallies = &host->tallies[i]};
         if (work->by == BY_MODULE) {
             parts[i].op_of =
                 memory_zeroed((size_t)attribution->execution_count + 1, sizeof(*parts[i].op_of));
@@ -326,9 +259,7 @@ static void sum_ops(struct top_work *work, struct top_host *host)
     count_executions(host, parts);
     for (uint32_t i = 0; i < host->part_count; i++) {
         free(parts[i].op_of);
-        map64_free(&parts[i].counted);
     }
-    free(whole);
 }
 
 static void add_to_row(struct top_row *row, const struct tally *tally)

@@ -109,7 +109,8 @@ static struct op_sum *sum_of(struct maker *maker, const struct entry_block *bloc
     if (*known == 0) {
         sums->ops = room(sums->ops, sums->op_count, &maker->op_capacity, sizeof *sums->ops);
         sums->ops[sums->op_count++] = (struct op_sum){
-            .op = entry->op, .execution = NO_EXECUTION, .first = entry->slice, .min_ps = INT64_MAX};
+
+            .op = entry->op, .first = entry->slice, .min_ps = INT64_MAX};
         *known = sums->op_count - block->first_sum;
     }
     return &sums->ops[block->first_sum + *known - 1];
@@ -148,11 +149,6 @@ static void add_entry(struct maker *maker, struct entry_block *block,
         sum->free_count++;
         return;
     }
-    sum->first_count += entry->first;
-    if (sum->execution == NO_EXECUTION)
-        sum->execution = entry->execution;
-    else if (sum->execution != entry->execution)
-        sum->execution = RUNS_DIFFER;
     add_run(maker, block, entry);
 }
 

@@ -32,14 +32,10 @@ struct slice_block {                 /* a chunk */
     int64_t below_ps;                /* how long they are together */
 };
 
-enum { RUNS_DIFFER = UINT32_MAX - 1 }; /* instead of an execution */
-
 struct op_sum { /* entries of one op */
     uint32_t op;
     uint32_t event_count;
-    uint32_t first_count; /* marked as first of their execution */
-    uint32_t free_count;  /* of no execution */
-    uint32_t execution;   /* the one of all others, NO_EXECUTION, or RUNS_DIFFER */
+    uint32_t free_count; /* of no execution */
     slice_id first;
     int64_t total_ps, self_ps, min_ps, max_ps;
 };
