@@ -61,7 +61,10 @@ static void put_memory(const json_t *overview)
     printf(" at %s on %s", human_ps(member_ps(memory, "peak_at_ps")).text,
            json_string_value(json_object_get(memory, "allocator")));
     if (owner != NULL)
-        printf("; most of it, %s, is %s",
+        printf("; %s, %s, is %s",
+               2 * member_ps(memory, "owner_bytes") > member_ps(memory, "peak_bytes")
+                   ? "most of it"
+                   : "the largest part",
                human_bytes((uint64_t)member_ps(memory, "owner_bytes")).text, owner);
     printf(".\n");
 }

@@ -9,7 +9,7 @@
 
 #include "trace/trace.h"
 
-enum { ATTRIBUTION_VERSION = 6 };
+enum { ATTRIBUTION_VERSION = 7 };
 
 #define NO_OP UINT32_MAX
 #define NO_EXECUTION UINT32_MAX
@@ -47,7 +47,7 @@ struct attributed { /* one op slice */
     slice_id slice;
     uint32_t op, execution; /* execution may be NO_EXECUTION */
     int32_t device;
-    bool first;    /* first event of this op in this execution: what `count` counts */
+    bool first;    /* first event of this op in this execution */
     uint8_t graph; /* enum graph_part */
     uint8_t zeros[2];
     slice_id launch; /* the call on the host that sent it to the device; NO_SLICE unknown */

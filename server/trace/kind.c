@@ -38,6 +38,16 @@ struct rule { /* patterns that are not given fit anything */
 #define COMPILER_QUESTIONS                                                                         \
     "is_torchdynamo_compiling|is_dynamo_compiling|is_compiling|torchdynamo cache lookup"
 
+/* What a compiler of Python wrote or keeps runs from its own files: that is the program, but for
+ * the few calls there that compile. */
+#define COMPILED_CALLS                                                                             \
+    "torchinductor_|_inductor/runtime/|_inductor/output_code|_inductor/cudagraph|"                 \
+    "_inductor/utils.py|compiledfxgraph|torch-compiled region|_dynamo/eval_frame|"                 \
+    "triton/runtime/|autotuner.py|flashinfer/"
+#define COMPILES_AFTER_ALL                                                                         \
+    "compile_tasks|: precompile|_precompile_config|make_launcher|benchmark_all_configs|"           \
+    "autotune_to_one_config|coordinate_descent_tuning|do_bench|build_and_load|run_ninja"
+
 /* Input: data on its way into the program, before it is on a device. The last lines are what
  * programs call the part of a step that waits for it: whole phrases, for "load" or "data" alone
  * say nothing. */
@@ -87,6 +97,8 @@ struct rule { /* patterns that are not given fit anything */
 static const struct rule rules[] = {
     {KIND_COMPILE, ANYWHERE, .line = COMPILER_LINES},
     {KIND_HOST, ON_HOST, .name = COMPILER_QUESTIONS},
+    {KIND_COMPILE, ON_HOST, .name = COMPILES_AFTER_ALL},
+    {KIND_HOST, ON_HOST, .name = COMPILED_CALLS},
     {KIND_COMPILE, ON_HOST, .name = COMPILER_CALLS},
     {KIND_INPUT, OPS, .opcode = "=infeed|=outfeed"},
     {KIND_INPUT, OPS, .name = "^infeed|^outfeed"},

@@ -20,7 +20,7 @@ enum kind { /* in the order of bars and legends; fits four bits */
             KIND_IDLE = KIND_COUNT, /* nothing ran: only in breakdowns */
 };
 
-enum { KIND_RULES_VERSION = 9 };
+enum { KIND_RULES_VERSION = 10 };
 
 struct kind_facts {      /* "" where unknown */
     struct str plane;    /* "/device:GPU:0", "/host:CPU", a process name */

@@ -136,11 +136,11 @@ static uint32_t add_op(struct attribute_work *work, const struct more *more, nam
         WORK_GROW(work, work->ops, work->op_count, work->op_capacity);
         work->op_contexts = scratch_resize(work->scratch, work->op_contexts, work->op_capacity,
                                            sizeof(*work->op_contexts));
-        work->op_seen =
-            scratch_resize(work->scratch, work->op_seen, work->op_capacity, sizeof(*work->op_seen));
+        work->op_kind_ps = scratch_resize(work->scratch, work->op_kind_ps, work->op_capacity,
+                                          sizeof(*work->op_kind_ps));
     }
     work->op_contexts[work->op_count] = more->context;
-    work->op_seen[work->op_count] = false;
+    work->op_kind_ps[work->op_count] = (struct kind_times){0};
     work->ops[work->op_count] = make_op(work, more, name);
     return work->op_count++;
 }
@@ -218,9 +218,7 @@ static void add_entry(struct attribute_work *work, const struct track *track, tr
 
     if (work->kernel_of != NULL)
         work->kernel_of[work->entry_count] = kernel_at(work, id, chunk, at, facts, op);
-    if (!work->op_seen[op])
-        work->ops[op].kind = (enum kind)chunk->kind[at];
-    work->op_seen[op] = true;
+    ps_add(&work->op_kind_ps[op].ps[chunk->kind[at] % KIND_COUNT], chunk->dur_ps[at] + 1);
     work->entries[work->entry_count++] = (struct attributed){
         .slice = chunk->first_slice + at,
         .op = op,
@@ -323,7 +321,7 @@ static void drop_rest(struct attribute_work *work)
 {
     scratch_free(work->scratch, work->contexts);
     scratch_free(work->scratch, work->op_contexts);
-    scratch_free(work->scratch, work->op_seen);
+    scratch_free(work->scratch, work->op_kind_ps);
     scratch_free(work->scratch, work->runs_kernels);
     scratch_free(work->scratch, work->entry_group);
 }
@@ -355,6 +353,19 @@ static void make_entries(struct attribute_work *work)
     work->entry_capacity = count;
 }
 
+/* An op of several kernels is what most of its time is: not what the fill before it is. */
+static void choose_kinds(struct attribute_work *work)
+{
+    for (uint32_t op = 0; op < work->op_count; op++) {
+        const int64_t *ps = work->op_kind_ps[op].ps;
+        int most = work->ops[op].kind;
+
+        for (int kind = 0; kind < KIND_COUNT; kind++)
+            most = ps[kind] > ps[most] ? kind : most;
+        work->ops[op].kind = (enum kind)most;
+    }
+}
+
 static void read_slices(struct attribute_work *work)
 {
     struct chunk *chunk = memory_resize(NULL, 1, sizeof(*chunk)); /* 160 KB: not on a stack */
@@ -374,6 +385,7 @@ static void read_slices(struct attribute_work *work)
             each_chunk(work, &trace->tracks[id], id,
                        COLUMN_EVENT | COLUMN_START | COLUMN_DUR | COLUMN_NAME, chunk, take_slices);
     }
+    choose_kinds(work);
     free(chunk);
 }
 
@@ -430,8 +442,8 @@ enum status attribute(const struct trace *trace, struct scratch *scratch, bool t
     uint32_t told_count = work.execution_count; /* behind them those that are guessed */
 
     entries_place(&work);
-    calls_find(&work, told_count);
     entries_nest(&work);
+    calls_find(&work, told_count); /* by when executions began */
     entries_first(&work);
     drop_rest(&work);
     *ret = (struct attribution){

@@ -3,8 +3,8 @@
  *
  *   XLA:CPU   slices with the arg hlo_op, on any thread, where the file has no device's tracks
  *             (else they are launches); device = device_ordinal; an op ends at its `end:` partner
- *             (_p of the op = _c of the partner) when that is later; ops of one device nest across
- *             threads
+ *             (_p of the op = _c of the partner) when that is later, but never after the first
+ *             use of its value; what is in a loop the HLO says, else the time
  *   GPU       slices of device streams; op = the last of the "a::b" list of hlo_op, else the
  *             kernel itself; an execution begins where the program's first op comes again
  *   TPU       slices of ROLE_OPS tracks, on the device's clock where the file has it; an execution
@@ -12,8 +12,8 @@
  *             device waits for stands in ROLE_OPS as a "-done" op
  *
  * Scope, source and category come from the program's instruction, else from the event's own args,
- * else from those of its type. Ops of one track (one device on XLA:CPU) nest by their closed
- * attributed intervals; self time is what no direct child covers.
+ * else from those of its type. Ops of one track nest by their closed attributed intervals;
+ * self time is what no direct child covers.
  */
 #ifndef JVIEWD_ANALYSE_ATTRIBUTE_H
 #define JVIEWD_ANALYSE_ATTRIBUTE_H

@@ -16,6 +16,7 @@
 #include "analyse/stats/map64.h"
 #include "base/scratch.h"
 #include "trace/attribution.h"
+#include "trace/ps.h"
 
 /* event_facts: index + 1, or PARTNER | index */
 #define NO_FACTS 0u
@@ -70,6 +71,10 @@ struct known_kernel { /* likewise */
     bool used;
 };
 
+struct kind_times { /* of an op, by the kinds of its slices */
+    int64_t ps[KIND_COUNT];
+};
+
 struct attribute_work {
     const struct trace *trace;
     struct scratch *scratch; /* all arrays stand there, also those that are handed out */
@@ -88,7 +93,7 @@ struct attribute_work {
     uint32_t context_count, context_capacity;
     struct op *ops;
     uint32_t *op_contexts;
-    bool *op_seen; /* a slice of it was: its kind is known */
+    struct kind_times *op_kind_ps;
     uint32_t op_count, op_capacity;
     struct known_op known_ops[KNOWN_OPS]; /* by name */
     struct execution *executions;

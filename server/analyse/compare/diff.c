@@ -263,12 +263,13 @@ static void add_doings(const struct measured sides[2], struct arena *arena, stru
     add_row(rows, idle);
 }
 
-/* What no op took, so that all rows sum to the mean step. */
+/* What of the mean step no row names. Ops that ran beside each other may name more than all of it:
+ * then nothing is left. */
 static void add_rest(const struct measured sides[2], struct arena *arena, struct diff_rows *rows)
 {
     struct diff_row *ops = rows->items;
     struct diff_row other = {
-        .key = STR("other"), .name = STR("other"), .is_rest = true, .kind = KIND_OTHER};
+        .key = STR("other"), .name = STR("not matched"), .is_rest = true, .kind = KIND_OTHER};
 
     rows->items = arena_array(arena, struct diff_row, (size_t)rows->count + DOING_COUNT + 2);
     if (rows->count > 0)
@@ -279,7 +280,7 @@ static void add_rest(const struct measured sides[2], struct arena *arena, struct
 
         for (uint32_t i = 0; i < rows->count; i++)
             ps_add(&left_ps, -(rows->items[i].sums[side].self_ps / sides[side].step_count));
-        other.sums[side].self_ps = left_ps * sides[side].step_count;
+        other.sums[side].self_ps = left_ps > 0 ? left_ps * sides[side].step_count : 0;
     }
     add_row(rows, other);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analyse/findings/platform.h"
 #include "analyse/table.h"
 
 struct finding_list {
@@ -208,6 +209,29 @@ static void cap_wins(struct facts *facts, struct finding_list *list)
     }
 }
 
+static enum status make_platform(struct facts *facts, const void **ret, struct error *err)
+{
+    unsigned *platform = arena_new(facts->arena, unsigned);
+
+    (void)err;
+    *platform = platform_of(facts->run, facts->arena);
+    *ret = platform;
+    return OK;
+}
+
+/* Advice names what there is on that hardware. */
+static void fit_remedies(struct facts *facts, struct finding_list *list)
+{
+    struct error unknown = {0};
+    const void *made;
+
+    if (list->kept_count == 0 || facts_once(facts, make_platform, &made, &unknown) != OK)
+        return;
+    for (uint32_t i = 0; i < list->kept_count; i++)
+        list->kept[i].remedy =
+            platform_fit(*(const unsigned *)made, list->kept[i].remedy, facts->arena);
+}
+
 static void ask(struct facts *facts, const struct rule *rule, struct found *found)
 {
     struct finding_list list = {.rule = rule};
@@ -217,6 +241,7 @@ static void ask(struct facts *facts, const struct rule *rule, struct found *foun
         tell_failure(facts, found, rule, &err);
     tell_more(facts, &list);
     cap_wins(facts, &list);
+    fit_remedies(facts, &list);
     keep(found, &list);
 }
 

@@ -56,7 +56,8 @@ struct finding {
     enum severity severity;
     enum confidence confidence;
     struct str text;   /* a sentence or two with numbers; no adjective where a number can stand */
-    struct str remedy; /* what to do, in the imperative; code in backticks */
+    struct str remedy; /* what to do, in the imperative; code in backticks; parts by
+                                platform.h */
     bool has_win;
     int64_t win_ps;        /* at most: over all counted steps of the run, or the capture without */
     struct str win_reason; /* why it is not known, where it is not */

@@ -25,10 +25,13 @@ static enum status find_exposed(struct facts *facts, struct finding_list *list, 
             comm_share(&asked, exposed_ps).text, human_ps(exposed_ps).text, human_ps(total_ps).text,
             knows_waits ? "; waiting for the last to come takes " : "",
             knows_waits ? human_ps(wait_ps).text : "", knows_waits ? " of it at most" : ""),
-        .remedy = STR("Let compute cover it: asynchronous collectives and the latency hiding "
-                      "scheduler (`--xla_gpu_enable_latency_hiding_scheduler=true`), larger "
-                      "batches a device, a sharding that moves less, gradients reduced while "
-                      "the backward pass runs."),
+        .remedy =
+            STR("Let compute cover it: {jax+gpu:asynchronous collectives and the latency hiding "
+                "scheduler (`--xla_gpu_enable_latency_hiding_scheduler=true`), "
+                "}{jax+tpu:asynchronous collectives "
+                "(`--xla_tpu_enable_async_collective_fusion=true`), }{torch:buckets of DDP, "
+                "prefetch of FSDP, `async_op=True`, }larger batches a device, a sharding that "
+                "moves less, gradients reduced while the backward pass runs."),
     };
     finding_win(&finding, exposed_ps);
     comm_prove(&asked, &finding, MEASURE_EXPOSED, NULL, "exposed");
@@ -68,9 +71,12 @@ static enum status find_small(struct facts *facts, struct finding_list *list, st
                        "%s of %s collectives move less than 256 KiB each: latency, not "
                        "bandwidth, makes them %s of exposed time.",
                        human_count(count).text, human_count(all).text, human_ps(exposed_ps).text),
-        .remedy = STR("Let one do the work of many: reduce a whole pytree in one `psum`, raise the "
-                      "combiners' thresholds (`--xla_gpu_all_reduce_combine_threshold_bytes` and "
-                      "its like), keep small parameters replicated."),
+        .remedy =
+            STR("Let one do the work of many: {jax:reduce a whole pytree in one `psum`, "
+                "}{jax+gpu:raise the combiners' thresholds "
+                "(`--xla_gpu_all_reduce_combine_threshold_bytes` and its like), }{torch:larger "
+                "buckets (`bucket_cap_mb` of DDP), one flat tensor instead of many, }keep small "
+                "parameters replicated."),
     };
     finding_win(&finding, exposed_ps);
     finding_prove_count(&finding, "collectives below 256 KiB", count);
@@ -112,9 +118,9 @@ static enum status find_serial(struct facts *facts, struct finding_list *list, s
                            "path of every step: %s exposed, %s of the time.",
                            human_ps(exposed_ps).text, comm_share(&asked, exposed_ps).text),
         .remedy = STR("See why they have no `-start` and `-done`: nothing independent to run "
-                      "meanwhile, or asynchronous collectives switched off "
-                      "(`--xla_gpu_enable_latency_hiding_scheduler`, "
-                      "`--xla_tpu_enable_async_collective_fusion`)."),
+                      "meanwhile, or asynchronous collectives switched off{jax+gpu: "
+                      "(`--xla_gpu_enable_latency_hiding_scheduler`)}{jax+tpu: "
+                      "(`--xla_tpu_enable_async_collective_fusion`)}."),
     };
     finding_win(&finding, exposed_ps);
     comm_prove(&asked, &finding, MEASURE_EXPOSED, is_serial, "exposed");

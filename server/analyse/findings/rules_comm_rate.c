@@ -101,10 +101,13 @@ static void tell_slow(const struct comm_asked *asked, uint32_t host, const struc
                              slow->waits_known ? ""
                                                : "; who waited for whom is not known, so waiting "
                                                  "counts as moving"),
-        .remedy = STR("See which way they go: `NCCL_DEBUG=INFO` names transports and rings, "
-                      "`nvidia-smi topo -m` the links. Look for `NCCL_P2P_DISABLE`, containers "
-                      "without peer access, few channels (`NCCL_MIN_NCHANNELS`), kernels that "
-                      "leave no multiprocessor free, and measure with nccl-tests."),
+        .remedy =
+            STR("See which way they go: `NCCL_DEBUG=INFO` names transports and rings{amd: (RCCL "
+                "reads it, too)}, {nvidia:`nvidia-smi topo -m`}{amd:`rocm-smi --showtopo`} the "
+                "links. Look for `NCCL_P2P_DISABLE`, containers without peer access, few "
+                "channels (`NCCL_MIN_NCHANNELS`), kernels that leave no "
+                "{nvidia:multiprocessor}{amd:compute unit} free, and measure with "
+                "{nvidia:nccl-tests}{amd:rccl-tests}."),
     };
 
     finding_win(&finding, (int64_t)((double)exposed_ps * (1 - share)));

@@ -66,7 +66,7 @@ static enum status find_stragglers(struct facts *facts, struct finding_list *lis
                            "Collectives wait %s of the time for the last to come (%s). %s %.*s: "
                            "it is last in %s of %s and comes %s late in all.",
                            comm_share(&asked, wait_ps).text, human_ps(wait_ps).text,
-                           is_one ? "The straggler is" : "Nobody is always last; most often it is",
+                           is_one ? "The straggler is" : "Nobody is always last; latest in all is",
                            STR_ARG(place), human_count(last->last_count).text,
                            human_count(turns).text, human_ps(last->late_ps).text),
         .remedy = is_one ? STR("Look at what that host or device does before its collectives: "

@@ -129,20 +129,23 @@ static const char *remedy_of(const struct again *again)
         most =
             again->changes[change] > again->changes[most] || most == CHANGE_UNKNOWN ? change : most;
     if (again->changes[most] == 0)
-        return "See with `jax.config.update(\"jax_explain_cache_misses\", True)` which argument "
-               "changes, and keep it from changing.";
+        return "{jax:See with `jax.config.update(\"jax_explain_cache_misses\", True)` which "
+               "argument changes, and keep it from changing.}{torch:See with "
+               "`TORCH_LOGS=recompiles` which guard fails, and keep it from "
+               "changing.}{!jax+!torch:See which argument changes, and keep it from changing.}";
     switch (most) {
     case CHANGE_SHAPE:
         return "Keep shapes from changing: pad to a few sizes, drop the last part of a batch.";
     case CHANGE_DTYPE:
-        return "Give the same types each time: `jnp.asarray(x, dtype)` before the call.";
+        return "Give the same types each time{jax:: `jnp.asarray(x, dtype)` before the call}.";
     case CHANGE_ARGUMENTS:
         return "Call it with the same structure of arguments each time.";
     case CHANGE_PROGRAM:
-        return "Pass what changes as an array instead of by `static_argnums`, or keep it the same.";
+        return "Pass what changes as an array{jax: instead of by `static_argnums`}, or keep it "
+               "the same.";
     default:
-        return "Make the function once: `jax.jit` around a `lambda` or an inner function inside of "
-               "a loop has an empty cache each time.";
+        return "Make the function once{jax:: `jax.jit` around a `lambda` or an inner function "
+               "inside of a loop has an empty cache each time}.";
     }
 }
 
@@ -281,8 +284,9 @@ static enum status find_in_steps(struct facts *facts, struct finding_list *list,
             .text = text_on_host(facts, compile->host, "Step %lld compiles %.*s in %s%.*s.",
                                  (long long)compile->step, STR_ARG(name), human_ps(total_ps).text,
                                  STR_ARG(reason)),
-            .remedy = STR("Compile before the loop, by a call or by `.lower(...).compile()` with "
-                          "each shape that will come, or keep what changed from changing."),
+            .remedy =
+                STR("Compile before the loop, by a call{jax: or by `.lower(...).compile()`} with "
+                    "each shape that will come, or keep what changed from changing."),
         };
 
         finding_win(&finding, total_ps);
@@ -327,7 +331,8 @@ static enum status find_sizes(struct facts *facts, struct finding_list *list, st
                 by_shape ? STR("Pad to a few sizes (powers of two, say) and mask the rest, so that "
                                "as many modules serve all of them.")
                          : STR("Pass such values as arrays; what must be static should take few "
-                               "values (`static_argnums`)."),
+                               "values{jax: "
+                               "(`static_argnums`)}."),
         };
 
         finding_win(&finding, again.counted_ps);
@@ -360,11 +365,15 @@ static enum status find_autotuning(struct facts *facts, struct finding_list *lis
         .severity = SEVERITY_INFO,
         .confidence = CONFIDENCE_HIGH,
         .text =
-            str_format(facts->arena, "Autotuning takes %s of %s of compiling, most of it for %.*s.",
-                       human_ps(tuned_ps).text, human_ps(total_ps).text, STR_ARG(most->function)),
-        .remedy = STR("Keep its results: a persistent compilation cache "
-                      "(`jax_compilation_cache_dir`), or `--xla_gpu_dump_autotune_results_to` and "
-                      "`--xla_gpu_load_autotune_results_from`."),
+            str_format(facts->arena, "Autotuning takes %s of %s of compiling, %s for %.*s.",
+                       human_ps(tuned_ps).text, human_ps(total_ps).text,
+                       most->phases_ps[PHASE_AUTOTUNE] > tuned_ps / 2 ? "most of it" : "above all",
+                       STR_ARG(most->function)),
+        .remedy = STR("Keep its results: {jax:a persistent compilation cache "
+                      "(`jax_compilation_cache_dir`)}{jax+gpu:, or "
+                      "`--xla_gpu_dump_autotune_results_to` and "
+                      "`--xla_gpu_load_autotune_results_from`}{torch:the cache of Inductor "
+                      "(`TORCHINDUCTOR_CACHE_DIR`)}{!jax+!torch:on disk, from start to start}."),
         .win_reason = STR("it happens once a start, and not in steps"),
     };
 

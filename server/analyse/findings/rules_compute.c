@@ -131,13 +131,14 @@ static double small_and_memory_bound(const struct compute_host *host, const stru
 
 static const struct compute_rule questions[] = {
     {f32_product, 0.05, SEVERITY_WARNING, CONFIDENCE_MEDIUM, "products of f32 matrices",
-     "Compute in bf16 where the model allows it: cast the operands, or set "
-     "`jax.default_matmul_precision`; keep sums in f32 by `preferred_element_type`.",
+     "Compute in bf16 where the model allows it: cast the operands{jax:, or set "
+     "`jax.default_matmul_precision`; keep sums in f32 by `preferred_element_type`}.",
      ""},
     {full_precision, 0.03, SEVERITY_WARNING, CONFIDENCE_HIGH,
      "products of f32 matrices that ask for the highest precision",
-     "Set `jax_default_matmul_precision` to `tensorfloat32` or `default`, and keep `highest` for "
-     "the products that need it.",
+     "{jax:Set `jax_default_matmul_precision` to `tensorfloat32` or `default`, and "
+     "keep `highest` for the products that need it.}{!jax:Ask for the highest "
+     "precision only where products need it.}",
      ""},
     {without_matrix_units, 0.03, SEVERITY_WARNING, CONFIDENCE_MEDIUM,
      "16-bit products slower than the vector units alone",
@@ -145,29 +146,34 @@ static const struct compute_rule questions[] = {
      "kernels' names on the page of kernels.",
      ""},
     {layout_copy, 0.05, SEVERITY_WARNING, CONFIDENCE_MEDIUM, "transposes and copies",
-     "Keep one layout from op to op: choose `dimension_numbers` and the order of axes that the "
-     "heaviest op wants, and transpose parameters once, outside of the step. A copy of an argument "
-     "that is given back goes where the argument is donated (`donate_argnums`).",
+     "Keep one layout from op to op: choose {jax:`dimension_numbers` and }the order "
+     "of axes that the heaviest op wants, and transpose parameters once, outside of "
+     "the step.{jax: A copy of an argument that is given back goes where the argument "
+     "is donated (`donate_argnums`).}",
      ""},
     {computed_again, 0.02, SEVERITY_INFO, CONFIDENCE_HIGH, "values that are computed a second time",
-     "If memory allows, save more in `jax.checkpoint`: a policy as `dots_saveable`, or fewer "
-     "checkpointed blocks.",
+     "If memory allows, save more{jax: in `jax.checkpoint`: a policy as "
+     "`dots_saveable`, or fewer checkpointed blocks}.",
      ""},
     {same_each_time, 0.01, SEVERITY_WARNING, CONFIDENCE_HIGH,
      "results made of constants alone, the same in every execution",
-     "Compute it once, outside of the jitted function, and pass it as an argument.", ""},
+     "Compute it once, outside of the {jax:jitted function}{!jax:step}, and pass it "
+     "as an argument.",
+     ""},
     {stored_scores, 0.02, SEVERITY_INFO, CONFIDENCE_MEDIUM,
      "attention that writes its whole matrix of scores",
-     "Use `jax.nn.dot_product_attention(implementation='cudnn')`, or a Pallas kernel of flash "
-     "attention: neither writes S x S values to memory.",
+     "Use {jax+gpu:`jax.nn.dot_product_attention(implementation='cudnn')`, or }{jax:a "
+     "Pallas kernel of flash attention}{!jax:a kernel of flash attention}: it does "
+     "not write S x S values to memory.",
      "what a fused attention needs depends on its kernel"},
     {off_tile, 0.03, SEVERITY_INFO, CONFIDENCE_MEDIUM,
      "products whose sizes fill the tiles of the matrix units badly",
-     "Pad the sizes, or choose them, to multiples of 8 on a GPU and of 128 on a TPU.", ""},
+     "Pad the sizes, or choose them, to multiples of {gpu:8}{tpu:128}{!gpu+!tpu:8}.", ""},
     {small_and_memory_bound, 0.1, SEVERITY_WARNING, CONFIDENCE_LOW,
      "small ops that wait for memory, one after the other",
-     "Let the compiler join them: jit the whole step, avoid what breaks fusions (custom calls, "
-     "`optimization_barrier`, changes of layout), or write one Pallas kernel.",
+     "Let the compiler join them: {jax:jit the whole step, avoid what breaks fusions "
+     "(custom calls, `optimization_barrier`, changes of layout), or write one Pallas "
+     "kernel}{!jax:compile the whole step, avoid what breaks fusions}.",
      ""},
 };
 

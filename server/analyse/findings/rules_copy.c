@@ -120,10 +120,12 @@ static void tell(struct facts *facts, struct finding_list *list, const struct co
                        "Devices do nothing in %s of the time but copy between their memory "
                        "and the host's: %s transfers, most of them %.*s.",
                        human_share(share).text, human_count(copying->count).text, STR_ARG(most)),
-        .remedy = STR("Keep on the device what is used again (parameters, optimizer state), move "
-                      "less (a smaller type), and copy beside kernels: `jax.device_put` of what "
-                      "comes next before the current step is blocked on; in PyTorch pinned memory, "
-                      "`non_blocking=True` and a stream of their own, or no offloading."),
+        .remedy =
+            STR("Keep on the device what is used again (parameters, optimizer state), move less "
+                "(a smaller type), and copy beside kernels: {jax:`jax.device_put` of what comes "
+                "next before the current step is blocked on}{torch:pinned memory, "
+                "`non_blocking=True` and a stream of their own, or no "
+                "offloading}{!jax+!torch:pinned memory and a stream of their own}."),
     };
 
     finding_win(&finding, exposed_ps);

@@ -3,6 +3,7 @@
 
 #include "analyse/device/call_names.h"
 #include "analyse/findings/findings.h"
+#include "analyse/stats/map64.h"
 #include "analyse/stats/stats.h"
 #include "base/human.h"
 #include "trace/names/by_name.h"
@@ -14,18 +15,20 @@ struct called { /* one jitted function of a host */
     const struct name_stats *stats; /* of PjitFunction(function) */
     uint64_t call_count;            /* of those the ones that are in no other */
     int64_t call_p50_ps;            /* of these */
-    uint64_t execution_count;       /* of its program, on the device that ran it most often */
+    uint64_t execution_count;       /* of its program; one run on several devices is one */
     int64_t execution_p50_ps;       /* from its first op to its last */
 };
 
-enum { DEVICES_COUNTED = 1024 };
 enum { LOOKS_MAX = 100000 /* at parents, of one function */, ALL_LOOKS_MAX = 1 << 27 };
 
+/* What runs on all devices at once has one number where the file tells any; so a call on each of
+ * two devices is two runs, and one over both is one. */
 static void measure_executions(const struct host_trace *host, struct called *called)
 {
     const struct attribution *of = host->attribution;
     int64_t *durs_ps = memory_resize(NULL, (size_t)of->execution_count + 1, sizeof *durs_ps);
-    uint64_t count = 0, of_device[DEVICES_COUNTED] = {0};
+    struct map64 runs = {0};
+    uint64_t count = 0;
 
     for (uint32_t i = 0; i < of->execution_count; i++) {
         const struct execution *execution = &of->executions[i];
@@ -36,13 +39,11 @@ static void measure_executions(const struct host_trace *host, struct called *cal
                 called->function))
             continue;
 
-        uint64_t *on_it = &of_device[(uint32_t)execution->device % DEVICES_COUNTED];
-
         durs_ps[count++] = execution->end_ps - execution->start_ps;
-        ++*on_it;
-        if (*on_it > called->execution_count)
-            called->execution_count = *on_it;
+        map64_at(&runs, execution->run_id, 1);
     }
+    called->execution_count = runs.count;
+    map64_free(&runs);
     called->execution_p50_ps = count > 0 ? median_of(durs_ps, (uint32_t)count) : 0;
     free(durs_ps);
 }

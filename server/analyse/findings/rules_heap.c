@@ -157,8 +157,10 @@ static enum status find_again(struct facts *facts, struct finding_list *list, st
                 STR_ARG(planned->listed->key), bytes_text(heap->peak_bytes).text,
                 bytes_text(heap->rematerialise_bytes).text,
                 human_share((double)heap->rematerialise_bytes / (double)heap->peak_bytes).text),
-            .remedy = STR("Where memory is short wrap the layer in `jax.checkpoint` with a policy "
-                          "that saves products only (`dots_saveable`)."),
+            .remedy = STR(
+                "{jax:Where memory is short wrap the layer in `jax.checkpoint` with a policy "
+                "that saves products only (`dots_saveable`).}{!jax:Where memory is short compute "
+                "such values again instead of keeping them.}"),
             .win_reason = NO_TIME,
         };
 
@@ -201,8 +203,10 @@ static enum status find_donation(struct facts *facts, struct finding_list *list,
                 STR_ARG(planned->listed->key), bytes_text(heap->donation_bytes).text,
                 human_share((double)heap->donation_bytes / (double)heap->peak_bytes).text,
                 bytes_text(heap->peak_bytes).text),
-            .remedy = STR("Pass state that is replaced (parameters, optimizer, caches) with "
-                          "`donate_argnums` or `donate_argnames` of `jax.jit`."),
+            .remedy = STR(
+                "{jax:Pass state that is replaced (parameters, optimizer, caches) with "
+                "`donate_argnums` or `donate_argnames` of `jax.jit`.}{!jax:Let outputs take the "
+                "memory of inputs that nothing needs any more.}"),
             .win_reason = NO_TIME,
         };
 
@@ -244,8 +248,9 @@ static enum status find_temporary(struct facts *facts, struct finding_list *list
                                STR_ARG(name_of(planned, largest)), bytes_text(largest->bytes).text,
                                human_share((double)largest->bytes / (double)heap->peak_bytes).text,
                                STR_ARG(planned->listed->key)),
-            .remedy = STR("Where memory is short begin here: compute it in parts "
-                          "(`jax.lax.map`, `scan`), fuse it away, or keep it in bfloat16."),
+            .remedy =
+                STR("Where memory is short begin here: compute it in parts{jax: (`jax.lax.map`, "
+                    "`scan`)}, fuse it away, or keep it in bfloat16."),
             .win_reason = NO_TIME,
         };
 

@@ -2,6 +2,7 @@
 #include "analyse/findings/rules_idle.h"
 #include "analyse/findings/findings.h"
 #include "base/human.h"
+#include "trace/names/by_name.h"
 #include "trace/ps.h"
 
 enum {
@@ -103,12 +104,31 @@ static struct str say_causes(const struct causes *causes, int64_t idle_ps, struc
     return text;
 }
 
-static const char *remedy_of(const struct causes *causes)
+/* Were the calls of Python recorded? "$model.py:41 loss", or a frame of Kineto's. */
+static bool has_python(const struct run_traces *run)
+{
+    for (uint32_t host = 0; host < run->host_count; host++) {
+        const struct name_stats *stats;
+        uint32_t count = trace_name_stats(run->hosts[host].trace, &stats);
+
+        for (uint32_t i = 0; i < count; i++) {
+            struct str name = trace_name(run->hosts[host].trace, stats[i].name);
+
+            if (str_starts(name, STR("$")) || str_contains(name, STR(".py(")))
+                return true;
+        }
+    }
+    return false;
+}
+
+static const char *remedy_of(const struct causes *causes, bool python_recorded)
 {
     static const char *const remedies[DOING_COUNT] = {
         [DOING_COMPUTE] = "",
-        [DOING_DISPATCH] = "Launch more at once: one jitted function a step, `jax.lax.scan` over "
-                           "several steps, fewer and larger arguments.",
+        [DOING_DISPATCH] =
+            "Launch more at once: {jax:one jitted function a step, `jax.lax.scan` over "
+            "several steps, fewer and larger arguments}{torch:`torch.compile`}{torch+gpu:, CUDA "
+            "graphs}{!jax+!torch:fewer and larger launches}.",
         [DOING_PYTHON] = "Do less Python between launches, and launch the next step before the "
                          "results of this one are read.",
         [DOING_TRANSFER] = "Copy ahead of the step and keep what is reused on the device; read "
@@ -117,8 +137,11 @@ static const char *remedy_of(const struct causes *causes)
                         "to another thread or behind the next launch.",
         [DOING_WAIT] = "The host waits while devices are idle: block on results only where they "
                        "are needed, and launch the next step first.",
-        [DOING_NOTHING] = "Nothing says what the host did: record with `host_tracer_level` 2 or "
-                          "the Python tracer for one short capture.",
+        [DOING_NOTHING] =
+            "Nothing says what the host did: {jax:record with `host_tracer_level` 2 or the "
+            "Python tracer for one short capture}{torch:record `ProfilerActivity.CPU` and "
+            "`with_stack=True` for one short capture}{!jax+!torch:record the host's calls, "
+            "too}.",
     };
     int best = DOING_NOTHING;
 
@@ -126,6 +149,10 @@ static const char *remedy_of(const struct causes *causes)
         if (causes->doing_ps[doing] > causes->doing_ps[best])
             best = doing;
     }
+    if (best == DOING_NOTHING && python_recorded)
+        return "Python was recorded and shows nothing of the gaps: the process was not running, or "
+               "waited in a library. Look at what else the machine ran, and at the stacks of the "
+               "process from outside (`jview-collect`, `py-spy`).";
     return remedies[best];
 }
 
@@ -170,7 +197,7 @@ static enum status find_idle(struct facts *facts, struct finding_list *list, str
                            "meanwhile: %.*s.",
                            human_share(share).text, idle->of_steps ? "counted steps" : "capture",
                            STR_ARG(say_causes(&causes, idle_ps, facts->arena))),
-        .remedy = str_of(remedy_of(&causes)),
+        .remedy = str_of(remedy_of(&causes, has_python(facts->run))),
     };
 
     finding_win(&finding, idle_ps);
@@ -208,9 +235,10 @@ static enum status find_python(struct facts *facts, struct finding_list *list, s
             human_ps(python_ps).text,
             human_share((double)python_ps / (double)causes.window_ps).text,
             idle->of_steps ? "counted steps" : "capture"),
-        .remedy = STR("Move the work into the jitted function or behind its launch; convert and "
-                      "preprocess on another thread; check with the Python tracer off "
-                      "(`python_tracer_level = 0`)."),
+        .remedy =
+            STR("{jax:Move the work into the jitted function or behind its launch; "
+                "convert}{!jax:Do it after the next launch; convert} and preprocess on another "
+                "thread; check with the Python tracer off{jax: (`python_tracer_level = 0`)}."),
     };
 
     finding_win(&finding, python_ps);

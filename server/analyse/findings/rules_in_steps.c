@@ -123,8 +123,9 @@ static void tell(struct facts *facts, uint32_t host, const struct theme *theme,
     struct finding finding = {
         .severity = SEVERITY_WARNING,
         .confidence = theme->confidence,
-        .text = text_on_host(facts, host, "%s take %s of the counted steps (%s), most of it %.*s.",
+        .text = text_on_host(facts, host, "%s take %s of the counted steps (%s), %s %.*s.",
                              theme->text, human_ps(found->inside_ps).text, human_share(share).text,
+                             found->longest_ps > found->inside_ps / 2 ? "most of it" : "above all",
                              STR_ARG(name)),
         .remedy = str_of(theme->remedy),
     };
@@ -168,7 +169,8 @@ static enum status find_checkpointing(struct facts *facts, struct finding_list *
     static const struct theme theme = {
         .words = words,
         .text = "savings of checkpoints on the stepping thread",
-        .remedy = "Save asynchronously (`orbax.checkpoint.AsyncCheckpointer`), or less often.",
+        .remedy = "Save asynchronously{jax: (`orbax.checkpoint.AsyncCheckpointer`)}{torch: "
+                  "(`torch.distributed.checkpoint.async_save`)}, or less often.",
         .confidence = CONFIDENCE_MEDIUM,
         .stepping_only = true,
     };
@@ -198,8 +200,9 @@ static enum status find_callbacks(struct facts *facts, struct finding_list *list
 {
     static const struct theme theme = {
         .text = "callbacks from programs into Python",
-        .remedy = "A device waits for each: drop `jax.debug.print` and `pure_callback` from the "
-                  "step, or return the value and use it outside.",
+        .remedy = "A device waits for each: {jax:drop `jax.debug.print` and `pure_callback` from "
+                  "the step}{!jax:take them out of the step}, or return the value and use it "
+                  "outside.",
         .confidence = CONFIDENCE_HIGH,
     };
 
@@ -214,8 +217,8 @@ static enum status find_fallbacks(struct facts *facts, struct finding_list *list
     static const struct theme theme = {
         .words = words,
         .text = "programs that run on the host's processor although the run has devices",
-        .remedy = "Place inputs on the device (`jax.device_put`), and look for "
-                  "`jax.default_device`, `jit(..., backend='cpu')` and callbacks.",
+        .remedy = "Place inputs on the device{jax: (`jax.device_put`), and look for "
+                  "`jax.default_device`, `jit(..., backend='cpu')` and callbacks}.",
         .confidence = CONFIDENCE_MEDIUM,
     };
 

@@ -4,6 +4,7 @@
 #include "analyse/device/launch.h"
 #include "analyse/device/launch_calls.h"
 #include "analyse/findings/findings.h"
+#include "analyse/findings/platform.h"
 #include "analyse/findings/rules_idle.h"
 #include "analyse/ops/kernels.h"
 #include "base/human.h"
@@ -141,11 +142,12 @@ static enum status find_tiny_kernels(struct facts *facts, struct finding_list *l
                                  "take %s, and the gaps before them %s.",
                                  human_count(count).text, human_count(all).text,
                                  human_ps(time_ps).text, human_ps(gaps_ps).text),
-            .remedy =
-                STR("Let XLA fuse them: keep them inside one `jax.jit`, avoid ops that break "
-                    "fusions (sorts, gathers, custom calls between them); or launch them "
-                    "together: leave command buffers on (`--xla_gpu_enable_command_buffer`). In "
-                    "PyTorch: `torch.compile`, CUDA graphs."),
+            .remedy = STR(
+                "{jax:Let XLA fuse them: keep them inside one `jax.jit`, avoid ops that break "
+                "fusions (sorts, gathers, custom calls between them); or launch them together: "
+                "leave command buffers on (`--xla_gpu_enable_command_buffer`).}{torch:Fuse them "
+                "or launch them together: `torch.compile`, CUDA graphs.}{!jax+!torch:Fuse them, "
+                "or launch them together in a graph.}"),
         };
 
         finding_win(&finding, gaps_ps);
@@ -168,12 +170,14 @@ static enum status make_variants(struct facts *facts, const void **ret, struct e
     return OK;
 }
 
-/* Products on tensor cores keep few warps, each with many registers, by design. */
+/* Products on tensor cores keep few warps, each with many registers, by design; and so few blocks
+ * as channels are kernels that communicate. */
 static bool fills_little(const struct table *table, uint32_t row, double *ret_share)
 {
     const struct cell *tensor = table_cell_at(table, row, "tensor_core");
 
-    return table_real_at(table, row, "occupancy", ret_share) && *ret_share < 0.5 &&
+    return !str_equal(table_text_at(table, row, "kind"), STR("communication")) &&
+           table_real_at(table, row, "occupancy", ret_share) && *ret_share < 0.5 &&
            !(tensor != NULL && tensor->kind == CELL_BOOL && tensor->of.boolean);
 }
 
@@ -225,9 +229,10 @@ static enum status find_low_occupancy(struct facts *facts, struct finding_list *
                            human_ps(low_ps).text,
                            human_share((double)low_ps / (double)table->total_ps).text),
         .remedy =
-            STR("Look what limits each: fewer registers (smaller tiles, `num_warps` of "
-                "Triton), less shared memory (fewer `num_stages`), larger blocks. Measure one "
-                "with the `ncu` line of the Kernels page first."),
+            STR("Look what limits each: fewer registers (smaller tiles, `num_warps` of Triton), "
+                "less shared memory (fewer `num_stages`), larger blocks.{nvidia: Measure one "
+                "with the `ncu` line of the Kernels page first.}{amd: Measure one with "
+                "`rocprof-compute` first.}"),
         .win_reason = STR("more warps help only a kernel that waits for memory; how much cannot be "
                           "told from a timeline"),
     };
@@ -265,15 +270,76 @@ static enum status find_hidden_by_graphs(struct facts *facts, struct finding_lis
                                  "%s launches of whole graphs take %s; which kernels ran in them "
                                  "the profile does not tell.",
                                  human_count(count).text, human_ps(time_ps).text),
-            .remedy = STR("Record nodes: `nsys profile --cuda-graph-trace=node`; with "
-                          "`jax.profiler` turn command buffers off for the capture: "
-                          "`XLA_FLAGS=--xla_gpu_enable_command_buffer=`."),
+            .remedy =
+                STR("Record nodes: {jax:turn command buffers off for the capture, "
+                    "`XLA_FLAGS=--xla_gpu_enable_command_buffer=`}{jax+nvidia:, or }{nvidia:`nsys "
+                    "profile --cuda-graph-trace=node`}{!jax+!nvidia:launch without graphs for the "
+                    "capture}."),
             .win_reason = STR("it hides time, it does not cost any"),
         };
         struct evidence *evidence = finding_prove_count(&finding, "launches of graphs", count);
 
         evidence->host = host;
         evidence->slice = first->slice;
+        findings_add(list, &finding);
+    }
+    return OK;
+}
+
+/* A kernel of a command buffer has no instruction's name: only the buffer's, or none. */
+static bool has_no_op(const struct trace *trace, const struct op *op)
+{
+    return trace_instruction(trace, op->program, op->name) == NULL && op->scope == 0 &&
+           (op->module == 0 || str_starts(trace_name(trace, op->name), STR("command_buffer")));
+}
+
+/* XLA captures kernels into a graph and launches that: which op each is of is not recorded. */
+static enum status find_ops_in_graphs(struct facts *facts, struct finding_list *list,
+                                      struct error *err)
+{
+    enum { SHARE_PERCENT = 10 };
+
+    (void)err;
+    if ((platform_of(facts->run, facts->arena) & ON_JAX) == 0)
+        return OK;
+    for (uint32_t host = 0; host < facts->run->host_count; host++) {
+        const struct attribution *of = attribution_of_host(facts, host);
+        const struct trace *trace = facts->run->hosts[host].trace;
+        const struct attributed *first = NULL;
+        uint64_t count = 0;
+        int64_t time_ps = 0;
+
+        for (uint32_t i = 0; of != NULL && of->kernel_count > 0 && i < of->entry_count; i++) {
+            const struct attributed *entry = &of->entries[i];
+
+            if (entry->graph != GRAPH_NODE || of->kernel_of[i] == NO_KERNEL ||
+                !has_no_op(trace, &of->ops[entry->op]))
+                continue;
+            first = first == NULL ? entry : first;
+            time_ps += entry->dur_ps;
+            count++;
+        }
+        if (count == 0 || time_ps < kernel_time(of) / 100 * SHARE_PERCENT)
+            continue;
+
+        struct finding finding = {
+            .severity = SEVERITY_WARNING,
+            .confidence = CONFIDENCE_HIGH,
+            .text = text_on_host(facts, host,
+                                 "%s kernels, %s of kernel time, ran out of command buffers: which "
+                                 "op of the program each is of was not recorded.",
+                                 human_count(count).text,
+                                 human_share((double)time_ps / (double)kernel_time(of)).text),
+            .remedy = STR("Switch command buffers off for the capture: "
+                          "`XLA_FLAGS=--xla_gpu_enable_command_buffer=`. Times change a little "
+                          "without them; ops, scopes and sources come back."),
+            .win_reason = STR("it hides ops, it does not cost any time"),
+        };
+        struct evidence *evidence = finding_prove_count(&finding, "kernels without an op", count);
+
+        evidence->host = host;
+        evidence->slice = first->slice;
+        evidence->view = "kernels";
         findings_add(list, &finding);
     }
     return OK;
@@ -326,9 +392,12 @@ static enum status find_dispatch_bound(struct facts *facts, struct finding_list 
                                  "Streams stood idle for %s before %s kernels whose launch came "
                                  "late: the host does not keep ahead of the device.",
                                  human_ps(starved_ps).text, human_count(count).text),
-            .remedy = STR("Give the device more work a call: jit the whole step, several steps in "
-                          "one `lax.scan`, leave command buffers on; keep `block_until_ready`, "
-                          "`float(loss)` and logging out of the loop."),
+            .remedy = STR(
+                "Give the device more work a call: {jax:jit the whole step, several steps in one "
+                "`lax.scan`, leave command buffers on; keep `block_until_ready`, `float(loss)` "
+                "and logging out of the loop}{torch:`torch.compile`, CUDA graphs; keep "
+                "`.item()`, `synchronize()` and logging out of the loop}{!jax+!torch:larger "
+                "kernels, or graphs of them; keep synchronisation out of the loop}."),
         };
 
         finding_win(&finding, starved_ps < most_ps ? starved_ps : most_ps);
@@ -434,6 +503,11 @@ const struct rule rules_launch[] = {
      .theme = "launch",
      .when = "graphs are recorded as wholes",
      .find = find_hidden_by_graphs},
+    {.name = "ops-in-command-buffers",
+     .theme = "launch",
+     .when =
+         "a tenth of the kernel time is of kernels out of XLA's command buffers that name no op",
+     .find = find_ops_in_graphs},
     {.name = "dispatch-bound",
      .theme = "launch",
      .when = "streams stand idle until a late launch, for a tenth of the device's time",

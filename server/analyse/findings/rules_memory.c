@@ -75,8 +75,10 @@ static enum status find_near_limit(struct facts *facts, struct finding_list *lis
                 STR_ARG(told.name), bytes_text(told.peak_bytes).text,
                 bytes_text(told.capacity_bytes).text,
                 human_share((double)told.peak_bytes / (double)told.capacity_bytes).text),
-            .remedy = STR("Look at who is alive at the peak; donate inputs with `donate_argnums`, "
-                          "recompute with `jax.checkpoint`, lower the batch, or shard further."),
+            .remedy =
+                STR("Look at who is alive at the peak; {jax:donate inputs with `donate_argnums`, "
+                    "recompute with `jax.checkpoint`, }{torch:recompute with "
+                    "`torch.utils.checkpoint`, }lower the batch, or shard further."),
             .win_reason = NO_TIME,
         };
 
@@ -117,7 +119,7 @@ static enum status find_fragmentation(struct facts *facts, struct finding_list *
                                  STR_ARG(told.name), bytes_text(told.peak_bytes).text,
                                  human_share(told.fragmentation).text),
             .remedy = STR("Keep shapes the same from step to step; allocate long-lived arrays "
-                          "first; in PyTorch set `expandable_segments:True`."),
+                          "first{torch:; set `expandable_segments:True`}."),
             .win_reason = NO_TIME,
         };
 
@@ -206,8 +208,10 @@ static enum status find_growth(struct facts *facts, struct finding_list *list, s
                                  "%s a step, and never less.",
                                  STR_ARG(allocator->name), bytes_text(bytes).text, growth.steps,
                                  bytes_text(bytes / (growth.steps - 1)).text),
-            .remedy = STR("Look for arrays kept over steps: metrics in a list, closures, caches; "
-                          "convert to Python numbers with `float(...)` or `jax.device_get`."),
+            .remedy =
+                STR("Look for arrays kept over steps: metrics in a list, closures, caches{jax:; "
+                    "convert to Python numbers with `float(...)` or `jax.device_get`}{torch:; keep "
+                    "numbers (`.item()`), detach what is kept}."),
             .win_reason = NO_TIME,
         };
 
@@ -300,9 +304,12 @@ static enum status find_preallocation(struct facts *facts, struct finding_list *
                 "what the program needs.",
                 bytes_text(owner.bytes).text,
                 human_share((double)owner.bytes / (double)allocator->peak_bytes).text),
-            .remedy = STR("For the program's own need save a snapshot with "
-                          "`jax.profiler.save_device_memory_profile`, or record once with "
-                          "`XLA_PYTHON_CLIENT_PREALLOCATE=false`."),
+            .remedy = STR(
+                "{jax:For the program's own need save a snapshot with "
+                "`jax.profiler.save_device_memory_profile`, or record once with "
+                "`XLA_PYTHON_CLIENT_PREALLOCATE=false`.}{torch:For the program's own need record "
+                "with `profile_memory=True`.}{!jax+!torch:What the program itself needs its own "
+                "allocator knows.}"),
             .win_reason = NO_TIME,
         };
 

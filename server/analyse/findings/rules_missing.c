@@ -75,15 +75,22 @@ static void tell_no_device(struct facts *facts, uint32_t host, const struct shap
                      planes                ? ", although the file has planes of devices"
                      : shape->has_dispatch ? ", although programs were dispatched"
                                            : ", and no program was dispatched while it recorded");
-    finding.remedy = planes ? STR("Look for another profiler on the device (`nsys`, `ncu`, DCGM), "
-                                  "for permission to use its counters "
-                                  "(`NVreg_RestrictProfilingToAdminUsers=0`), and let the capture "
-                                  "last until a step has ended (`jax.block_until_ready`).")
-                     : shape->has_dispatch
-                         ? STR("Leave `device_tracer_level` at 1, and block on a result "
-                               "(`jax.block_until_ready`) before `stop_trace()`.")
-                         : STR("Start the capture before the work and stop it after "
-                               "`jax.block_until_ready(result)`.");
+    finding.remedy =
+        planes
+            ? STR("{nvidia:Look for another profiler on the device (`nsys`, `ncu`, DCGM), for "
+                  "permission to use its counters (`NVreg_RestrictProfilingToAdminUsers=0`), and "
+                  "let}{amd:Look for another profiler on the device (`rocprofv3`), and "
+                  "let}{tpu:Capture shorter, 10 to 20 steps: the buffers of a TPU hold a few "
+                  "seconds, and what does not fit is gone. Let}{!nvidia+!amd+!tpu:Let} the capture "
+                  "last until a step has ended{jax: (`jax.block_until_ready`)}.")
+        : shape->has_dispatch
+            ? STR("{jax:Leave `device_tracer_level` at 1, and block on a result "
+                  "(`jax.block_until_ready`) before `stop_trace()`.}{torch:Record with "
+                  "`ProfilerActivity.CUDA`, and call `torch.cuda.synchronize()` before the "
+                  "recording stops.}{!jax+!torch:Record the device, too, and wait for its work "
+                  "before the recording stops.}")
+            : STR("Start the capture before the work and stop it after "
+                  "{jax:`jax.block_until_ready(result)`}{!jax:its results are there}.");
     finding_prove_count(&finding, "device planes", shape->device_tracks)->host = host;
     finding_prove_count(&finding, "slices on hosts", facts->run->hosts[host].trace->slice_count)
         ->host = host;
@@ -225,9 +232,10 @@ static enum status find_unused(struct facts *facts, struct finding_list *list, s
             .confidence = CONFIDENCE_MEDIUM,
             .text = text_on_host(facts, host, "%u of %u devices ran nothing in the capture.",
                                  unused, all),
-            .remedy = STR("Shard the work over them (`jax.sharding.Mesh`, `jax.jit` with "
-                          "`in_shardings`), or hide them (`CUDA_VISIBLE_DEVICES`) and leave them "
-                          "to others."),
+            .remedy = STR(
+                "Shard the work over them{jax: (`jax.sharding.Mesh`, `jax.jit` with "
+                "`in_shardings`)}, or hide them{nvidia: (`CUDA_VISIBLE_DEVICES`)}{amd: "
+                "(`HIP_VISIBLE_DEVICES`)}{tpu: (`TPU_VISIBLE_CHIPS`)} and leave them to others."),
             .win_reason = STR("how well the work divides is not in the file"),
         };
 
@@ -254,16 +262,18 @@ static void tell_no_steps(struct facts *facts, const struct steps *steps, struct
     struct finding finding = {
         .severity = none ? SEVERITY_WARNING : SEVERITY_INFO,
         .confidence = CONFIDENCE_HIGH,
-        .text = none ? STR("No steps are marked and nothing repeats, so there is no step time, and "
-                           "shares are of the whole capture.")
+        .text = none ? STR("No steps are marked, and nothing that repeats is a step for certain, "
+                           "so there "
+                           "is no step time, and shares are of the whole capture.")
                      : str_format(facts->arena,
                                   "No steps are marked; what counts as one is inferred: "
                                   "%.*s.",
                                   STR_ARG(without_no(steps->rule_text))),
         .remedy =
-            STR("Wrap the body of the loop: `with jax.profiler.StepTraceAnnotation(\"train\", "
-                "step_num=i):` (PyTorch: `prof.step()`); or name a slice that repeats with "
-                "`step_regex`."),
+            STR("{jax:Wrap the body of the loop: `with "
+                "jax.profiler.StepTraceAnnotation(\"train\", step_num=i):`;}{torch:Call "
+                "`prof.step()` at the end of each step;}{!jax+!torch:Put a range around the body "
+                "of the loop;} or name a slice that repeats with `step_regex`."),
     };
 
     finding_prove_count(&finding, "steps", steps->count)->view = "steps";

@@ -51,8 +51,10 @@ static enum status find_python(struct facts *facts, struct finding_list *list, s
                 hull_ps > 0
                     ? human_count((uint64_t)((double)python.calls * 1e12 / (double)hull_ps)).text
                     : "unknown"),
-            .remedy = STR("For times of the host record again with `python_tracer_level = 0` in "
-                          "`jax.profiler.ProfileOptions`; keep the tracer to see who calls."),
+            .remedy = STR(
+                "For times of the host record again {jax:with `python_tracer_level = 0` in "
+                "`jax.profiler.ProfileOptions`}{torch:without `with_stack`}{!jax+!torch:without "
+                "the Python tracer}; keep the tracer to see who calls."),
             .win_reason = STR("what a recorded call costs is not in the file"),
         };
 
@@ -96,9 +98,13 @@ static enum status find_dense(struct facts *facts, struct finding_list *list, st
                                    STR_ARG(trace_name(trace, track->name)),
                                    human_count(track->slice_count).text, human_ps(hull_ps).text,
                                    human_ps(each_ps).text),
-                .remedy = STR("Lower `host_tracer_level` (2 is the default, 1 keeps annotations), "
-                              "switch `python_tracer_level` off, and take `TraceAnnotation` out of "
-                              "inner loops."),
+                .remedy = STR(
+                    "{jax:Lower `host_tracer_level` (2 is the default, 1 keeps annotations), "
+                    "switch "
+                    "`python_tracer_level` off, and take `TraceAnnotation` out of inner "
+                    "loops.}{torch:Record without `with_stack` and `record_shapes`, and take "
+                    "`record_function` out of inner loops.}{!jax+!torch:Take ranges out of inner "
+                    "loops.}"),
                 .win_reason = STR("what a recorded slice costs is not in the file"),
             };
 
@@ -186,8 +192,10 @@ static enum status find_stacks_cut(struct facts *facts, struct finding_list *lis
                            "the outer ones, often the line of the model, were cut off.",
                            human_count(depths.at_limit).text, human_count(depths.with_stack).text,
                            STR_ARG(listed->name), FRAMES_KEPT),
-        .remedy = STR("Set `JAX_TRACEBACK_IN_LOCATIONS_LIMIT=-1` (or 50) before the program "
-                      "starts, and record again."),
+        .remedy =
+            STR("{jax:Set `JAX_TRACEBACK_IN_LOCATIONS_LIMIT=-1` (or 50) before the program "
+                "starts, and record again.}{!jax:Keep more calls of each op's stack, and record "
+                "again.}"),
     };
 
     struct evidence *proof = finding_prove_count(&finding, "instructions cut", depths.at_limit);

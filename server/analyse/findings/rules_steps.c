@@ -4,6 +4,7 @@
 #include "analyse/findings/findings.h"
 #include "analyse/findings/rules_compile.h"
 #include "analyse/stats/stats.h"
+#include "analyse/steps/breakdown.h"
 #include "analyse/steps/steps_why.h"
 #include "base/human.h"
 #include "trace/names/by_name.h"
@@ -16,6 +17,13 @@ enum {
     GROWING_PERCENT_MIN = 10,
     OUTLIER_PERCENT_MIN = 1, /* of all counted steps */
 };
+
+static const char load_ahead[] =
+    "Load ahead while the step runs: {jax:prefetch in a thread or process (grain, "
+    "`tf.data` with `prefetch`), and `jax.device_put` the next batch before the "
+    "current step is blocked on}{torch:a `DataLoader` with `num_workers` and "
+    "`pin_memory`, copies with `non_blocking=True`}{!jax+!torch:prefetch in a thread "
+    "or process}.";
 
 /* The name that loads data for longest, on any thread of any host. */
 static const struct name_stats *longest_input(const struct facts *facts, uint32_t *ret_host)
@@ -46,6 +54,71 @@ static const struct name_stats *longest_input(const struct facts *facts, uint32_
     return best;
 }
 
+/* How long a name of that kind keeps a thread in all. */
+static int64_t time_on_thread(const struct trace *trace, const struct name_stats *stats,
+                              track_id thread)
+{
+    uint32_t run_count;
+    const struct name_run *runs = trace_name_runs(trace, stats->name, &run_count);
+    int64_t total_ps = 0;
+
+    for (uint32_t run = 0; run < run_count; run++) {
+        const slice_id *slices = trace_name_slices(trace, &runs[run]);
+
+        if (slices == NULL || trace->rows[runs[run].row].track != thread ||
+            trace_slice(trace, slices[0]).kind != KIND_INPUT)
+            continue;
+        for (uint32_t i = 0; i < runs[run].count; i++)
+            ps_add(&total_ps, trace_slice(trace, slices[i]).dur_ps);
+    }
+    return total_ps;
+}
+
+/* Where the counted steps hold none of it: a loader between them, or no steps at all. */
+static void see_input_outside(struct facts *facts, uint32_t host, struct finding_list *list)
+{
+    const struct trace *trace = facts->run->hosts[host].trace;
+    track_id thread = breakdown_thread(trace);
+    int64_t capture_ps = trace->end_ps - trace->start_ps, most_ps = 0;
+    struct str name = STR("");
+    const struct name_stats *stats;
+    uint32_t count = thread == NO_TRACK ? 0 : trace_name_stats(trace, &stats);
+
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t on_it_ps =
+            stats[i].total_ps > most_ps ? time_on_thread(trace, &stats[i], thread) : 0;
+
+        if (on_it_ps <= most_ps)
+            continue;
+        most_ps = on_it_ps;
+        name = trace_name(trace, stats[i].name);
+    }
+    if (most_ps > capture_ps)
+        most_ps = capture_ps;
+    if (most_ps == 0 || most_ps < capture_ps / 100 * INPUT_PERCENT_MIN)
+        return;
+
+    double share = (double)most_ps / (double)capture_ps;
+    struct finding finding = {
+        .severity = share * 100 >= INPUT_PERCENT_CRITICAL ? SEVERITY_CRITICAL : SEVERITY_WARNING,
+        .confidence = CONFIDENCE_MEDIUM,
+        .text = text_on_host(facts, host,
+                             "the stepping thread loads data for %s of the %s recorded (%s), in "
+                             "%.*s.",
+                             human_ps(most_ps).text, human_ps(capture_ps).text,
+                             human_share(share).text, STR_ARG(name)),
+        .remedy = str_of(load_ahead),
+    };
+
+    finding_win(&finding, most_ps);
+
+    struct evidence *proof = finding_prove_ps(&finding, "total of what loads data", most_ps);
+
+    proof->host = host;
+    proof->find = name;
+    findings_add(list, &finding);
+}
+
 static enum status find_input_bound(struct facts *facts, struct finding_list *list,
                                     struct error *err)
 {
@@ -66,8 +139,13 @@ static enum status find_input_bound(struct facts *facts, struct finding_list *li
         if (worst == NULL || step->time.kinds_ps[KIND_INPUT] > worst->time.kinds_ps[KIND_INPUT])
             worst = step;
     }
-    if (worst == NULL || input_ps < counted->total_ps / 100 * INPUT_PERCENT_MIN)
+    if (worst == NULL || input_ps < counted->total_ps / 100 * INPUT_PERCENT_MIN) {
+        bool whole = !facts->restriction->has_window && facts->restriction->step_range_count == 0;
+
+        for (uint32_t at = 0; whole && at < facts->run->host_count; at++)
+            see_input_outside(facts, at, list);
         return OK;
+    }
 
     const struct name_stats *by = longest_input(facts, &host);
     double share = (double)input_ps / (double)counted->total_ps;
@@ -79,10 +157,7 @@ static enum status find_input_bound(struct facts *facts, struct finding_list *li
         .text = str_format(facts->arena, "Steps wait %s each for input, %s of their time, in %.*s.",
                            human_ps(input_ps / counted->step_count).text, human_share(share).text,
                            STR_ARG(name)),
-        .remedy = STR("Load ahead while the step runs: prefetch in a thread or process (grain, "
-                      "`tf.data` with `prefetch`, a `DataLoader` with `num_workers`), and "
-                      "`jax.device_put` the next batch before the "
-                      "current step is blocked on."),
+        .remedy = str_of(load_ahead),
     };
 
     finding_win(&finding, input_ps);

@@ -138,8 +138,12 @@ static enum status find_blocking(struct facts *facts, struct finding_list *list,
         .text = str_format(facts->arena,
                            "The host waits for %s of its transfers until they are over, %s in all.",
                            human_count(gathered.count).text, human_ps(gathered.total_ps).text),
-        .remedy = STR("Fetch later and together: `copy_to_host_async()` where the value is made, "
-                      "`np.asarray` a step later; upload ahead with `jax.device_put`."),
+        .remedy =
+            STR("Fetch later and together: {jax:`copy_to_host_async()` where the value is made, "
+                "`np.asarray` a step later; upload ahead with "
+                "`jax.device_put`}{torch:`.to(\"cpu\", non_blocking=True)` into pinned memory, "
+                "read a step later; upload ahead with `non_blocking=True`}{!jax+!torch:copy "
+                "asynchronously and read a step later; upload ahead}."),
     };
 
     add(list, &finding, &gathered, "caller");
@@ -168,8 +172,9 @@ static enum status find_small(struct facts *facts, struct finding_list *list, st
                            "%s transfers move at most 64 KiB each, %s in all, and take %s.",
                            human_count(gathered.count).text, human_bytes(gathered.bytes).text,
                            human_ps(gathered.total_ps).text),
-        .remedy = STR("Move them together: one array instead of many, or one `jax.device_put` of a "
-                      "whole tree; keep on the device what the next step needs again."),
+        .remedy =
+            STR("Move them together: one array instead of many{jax:, or one `jax.device_put` of "
+                "a whole tree}; keep on the device what the next step needs again."),
     };
 
     add(list, &finding, &gathered, "size");
@@ -198,8 +203,9 @@ static enum status find_pageable(struct facts *facts, struct finding_list *list,
                            "buffer of the driver.",
                            human_count(gathered.count).text, human_bytes(gathered.bytes).text,
                            human_ps(gathered.total_ps).text),
-        .remedy = STR("Keep such data in pinned memory: `pin_memory=True` of a PyTorch DataLoader, "
-                      "`jax.device_put` to `memory_kind=\"pinned_host\"`."),
+        .remedy = STR("Keep such data in pinned memory{torch:: `pin_memory=True` of a "
+                      "DataLoader}{jax:: `jax.device_put` to "
+                      "`memory_kind=\"pinned_host\"`}{!jax+!torch+nvidia: (`cudaHostAlloc`)}."),
     };
 
     add(list, &finding, &gathered, "caller");
@@ -228,8 +234,10 @@ static enum status find_implicit(struct facts *facts, struct finding_list *list,
         .text = str_format(facts->arena,
                            "%s transfers happen because %.*s was given what is not on its device.",
                            human_count(gathered.count).text, STR_ARG(gathered.longest->caller)),
-        .remedy = STR("Find them with `jax.transfer_guard(\"log\")`, and put such arguments on the "
-                      "device once, with `jax.device_put`."),
+        .remedy =
+            STR("{jax:Find them with `jax.transfer_guard(\"log\")`, and put such arguments on "
+                "the device once, with `jax.device_put`.}{!jax:Put such arguments on the device "
+                "once.}"),
     };
 
     add(list, &finding, &gathered, "caller");

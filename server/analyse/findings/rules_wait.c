@@ -138,8 +138,8 @@ static enum status find_waits(struct facts *facts, struct finding_list *list, st
             "Devices do nothing in %s of the time but wait for copies that they began themselves, "
             "longest in %.*s (%s each time).",
             human_share(share).text, STR_ARG(name), human_ps(mean_ps).text),
-        .remedy = STR("Move less, or begin earlier: keep on the device what every step copies "
-                      "(`memory_kind=\"pinned_host\"`, offloaded weights or activations), and "
+        .remedy = STR("Move less, or begin earlier: keep on the device what every step copies{jax: "
+                      "(`memory_kind=\"pinned_host\"`, offloaded weights or activations)}, and "
                       "prefetch the next one while the current computes."),
     };
 

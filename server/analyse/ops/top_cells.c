@@ -132,6 +132,16 @@ static struct cell number_cell(const struct top_work *work, const struct top_row
     }
 }
 
+/* What joins several kinds is the one that most of its time is. */
+static enum kind kind_of_row(const struct top_row *row)
+{
+    int most = row->kind;
+
+    for (int kind = 0; kind < KIND_COUNT; kind++)
+        most = row->kind_ps[kind] > row->kind_ps[most] ? kind : most;
+    return (enum kind)most;
+}
+
 struct cell top_cell(const void *data, uint32_t index, uint32_t column)
 {
     const struct top_work *work = data;
@@ -143,7 +153,7 @@ struct cell top_cell(const void *data, uint32_t index, uint32_t column)
     case TOP_NAME:
         return cell_text(row->name);
     case TOP_KIND:
-        return cell_text(str_of(kind_word(row->kind)));
+        return cell_text(str_of(kind_word(kind_of_row(row))));
     case TOP_CATEGORY:
     case TOP_MODULE:
     case TOP_SCOPE:

@@ -69,7 +69,8 @@ struct top_row {
     track_id track;
     int32_t device;
     struct str key, name;
-    enum kind kind;
+    enum kind kind;              /* of the first of it */
+    int64_t kind_ps[KIND_COUNT]; /* of its self time */
     uint64_t count, event_count;
     int64_t total_ps, self_ps, whole_ps; /* inside; inside; of whole slices */
     int64_t min_ps, max_ps, stdev_ps, p50_ps, p95_ps;

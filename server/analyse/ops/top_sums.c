@@ -262,10 +262,11 @@ static void sum_ops(struct top_work *work, struct top_host *host)
     }
 }
 
-static void add_to_row(struct top_row *row, const struct tally *tally)
+static void add_to_row(struct top_row *row, const struct tally *tally, enum kind kind)
 {
     row->count += tally->count;
     row->event_count += tally->event_count;
+    ps_add(&row->kind_ps[kind % KIND_COUNT], tally->self_ps);
     ps_add(&row->total_ps, tally->total_ps);
     ps_add(&row->self_ps, tally->self_ps);
     ps_add(&row->whole_ps, tally->whole_ps);
@@ -294,7 +295,11 @@ static void add_groups(struct top_work *work, struct top_host *host)
         const struct tally *tally = &tallies->items[group];
         uint32_t row = top_row_of(work, host, group, tally);
 
-        add_to_row(&work->rows[row], tally);
+        bool is_op = work->by <= BY_CATEGORY;
+
+        add_to_row(&work->rows[row], tally,
+                   is_op ? host->selection->host->attribution->ops[group].kind
+                         : (enum kind)tally->kind);
         if (work->by <= BY_CATEGORY && host->costs != NULL)
             top_add_costs(host, &work->rows[row], group, tally);
     }

@@ -84,27 +84,41 @@ static int64_t median_from(const struct step_list *list, const uint32_t *which, 
 /* More do not warm up: each is compared with all that are left. */
 enum { WARM_MAX = 256 };
 
-/* Leading steps that compile, or take more than twice the median of those behind them; where times
- * are those of the work alone, no compiler is in them, and length says nothing. One step at
- * least stays, and half of them where only their length speaks: of what never settles nothing says
+/* How many of the first steps warm up: those that compile, and those that take more than twice the
+ * median of those behind them. Where times are those of the work alone, no compiler is in them, and
+ * length says nothing. */
+static uint32_t warm_steps(const struct host_trace *host, const struct step_list *list,
+                           const uint32_t *which, uint32_t count, bool by_compiles, int64_t *room)
+{
+    uint32_t most = count / 2 < WARM_MAX ? count / 2 : WARM_MAX, warm = 0;
+
+    while (warm + 1 < count && warm <= most) {
+        const struct step *step = &list->items[which[warm]];
+
+        if (!(by_compiles && step_compiles(host, step)) &&
+            (warm == most || step->time_rule == STEP_TIME_WORK ||
+             step->dur_ps / 2 <= median_from(list, which + warm + 1, count - warm - 1, room)))
+            break;
+        warm++;
+    }
+    return warm;
+}
+
+/* Warm-up ends where the steady state begins, which is most of the steps. Where more than half
+ * compile, that is what the program does, and only length tells; of what never settles nothing says
  * which were the warm ones. Then what takes more than half as long again as the median is an
  * outlier. */
 void steps_mark(const struct run_traces *run, struct step_list *list, uint32_t host)
 {
     uint32_t *which = memory_resize(NULL, list->count, sizeof(*which));
     int64_t *room = memory_resize(NULL, list->count, sizeof(*room));
-    uint32_t count = steps_of_host(list, host, which), warm = 0;
+    uint32_t count = steps_of_host(list, host, which);
+    uint32_t warm = warm_steps(&run->hosts[host], list, which, count, true, room);
 
-    while (warm + 1 < count && warm < WARM_MAX) {
-        struct step *step = &list->items[which[warm]];
-
-        if (!step_compiles(&run->hosts[host], step) &&
-            (warm >= count / 2 || step->time_rule == STEP_TIME_WORK ||
-             step->dur_ps / 2 <= median_from(list, which + warm + 1, count - warm - 1, room)))
-            break;
-        step->warmup = true;
-        warm++;
-    }
+    if (count > 2 && warm > count / 2)
+        warm = warm_steps(&run->hosts[host], list, which, count, false, room);
+    for (uint32_t i = 0; i < warm; i++)
+        list->items[which[i]].warmup = true;
     if (count - warm >= 3) {
         int64_t median_ps = median_from(list, which + warm, count - warm, room);
 

@@ -160,19 +160,10 @@ export function ratioWords(a: Ps, b: Ps): string {
   return `${after > before ? '+' : ''}${share(after / before - 1)}`;
 }
 
-/* Ops that run beside one another take more than the step they are in: nothing is left of it, and less. */
-const overlapWords = ([a, b]: readonly boolean[]): string =>
-  a || b ? `ops overlap${a && b ? '' : a ? ' in A' : ' in B'}` : '';
-
-/* The rest of a step, where that is no time of anything. */
-export const isOverlap = (row: DiffRow): boolean => whyWords(row).startsWith('ops overlap');
-
 const MOST = 0.9; // of the difference: then the other cause is not worth a word
 
 /* Called more often, or each call longer; both where both count. */
 export function whyWords(row: DiffRow): string {
-  if (row.key === 'other' && !isOp(row))
-    return overlapWords([row.a_self_ps, row.b_self_ps].map((side) => toNumber(side ?? 0) < 0));
   if (row.often_ps === null || row.longer_ps === null || !['slower', 'faster'].includes(row.state)) return '';
   const [often, longer] = [toNumber(row.often_ps), toNumber(row.longer_ps)];
   const all = Math.abs(often) + Math.abs(longer);
@@ -239,7 +230,7 @@ export const isOp = (row: DiffRow): boolean => row.reasons?.match !== 'it is no 
 
 const REST: Record<string, string> = {
   idle: 'nothing ran, neither on the devices nor on the stepping thread',
-  other: 'what no row above has; less than nothing where ops overlap',
+  other: 'what no row above has; nothing where ops overlap',
 };
 
 /* What the name says on hover: what it was called before, and what the rows that are no op mean. */

@@ -170,6 +170,31 @@ static void modules_by_number(void **state)
     run_end(&run);
 }
 
+/* A fill of one element before a product does not make it a copy. */
+static void kinds_by_time(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    run_program(&run, 7, "jit_f", 99, instructions);
+    track_id stream = run_stream(&run, "Stream #7", ROLE_NONE, 3);
+    run_slice(&run, stream, 10, 1, "memset", KIND_COPY);
+    run_text(&run, "hlo_op", "dot.1");
+    run_text(&run, "hlo_module", "jit_f");
+    run_int(&run, "program_id", 7);
+    kernel(&run, stream, 20, "gemm", "dot.1");
+    run_slice(&run, stream, 30, 4, "memcpy", KIND_COPY);
+    run_text(&run, "hlo_op", "copy.2");
+    run_int(&run, "program_id", 7);
+    run_finish(&run);
+
+    CHECK_INT("most of its time", op_of(&run, 1)->kind, KIND_COMPUTE);
+    CHECK("one op", entry(&run, 0)->op == entry(&run, 1)->op);
+    CHECK_INT("a copy", op_of(&run, 2)->kind, KIND_COPY);
+    run_end(&run);
+}
+
 static void kineto_marks(void **state)
 {
     (void)state;
@@ -288,6 +313,7 @@ int main(void)
         cmocka_unit_test(devices_and_executions),
         cmocka_unit_test(gpu_kernels),
         cmocka_unit_test(modules_by_number),
+        cmocka_unit_test(kinds_by_time),
         cmocka_unit_test(kineto_marks),
         cmocka_unit_test(tpu_clock_and_modules),
         cmocka_unit_test(nothing),

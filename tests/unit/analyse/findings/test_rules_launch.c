@@ -219,12 +219,89 @@ static void calls(void **state)
     }
 }
 
+/* Each call ran, on one of two devices; where both run each call, half of the calls did not. */
+static void calls_on_two_devices(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what;
+        bool both;
+        bool unblocked;
+    } rows[] = {{"in turn", false, false}, {"half of them on both", true, true}};
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct made_run run;
+
+        run_begin(&run);
+        run_program(&run, 7, "jit_f", 99, instructions);
+        track_id python = run_thread(&run, "python"), pool = run_thread(&run, "tf_pool");
+        for (int call = 0; call < 20; call++)
+            run_slice(&run, python, call * INT64_C(1000000), 900, "PjitFunction(f)", KIND_HOST);
+        for (int ran = 0; ran < 20; ran++)
+            run_cpu_op(&run, pool, ran * INT64_C(1000000), 800, "dot.1", 7,
+                       rows[i].both ? ran / 2 : ran, ran % 2, 0);
+        run_finish(&run);
+        CHECK(rows[i].what, (run_finding(&run, "nothing-blocked") != NULL) == rows[i].unblocked);
+        run_end(&run);
+    }
+}
+
+/* A kernel out of a graph that names the command buffer, or nothing, hides its op. */
+static void command_buffers(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what, *op;
+        bool jax, told;
+    } rows[] = {
+        {"the buffer's name", "command_buffer.1", true, true},
+        {"no name", NULL, true, true},
+        {"its op", "dot.1", true, false},
+        {"a graph of another framework", NULL, false, false},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct made_run run;
+
+        run_begin(&run);
+        run_program(&run, 7, "jit_f", 99, instructions);
+        track_id python = run_thread(&run, "python");
+        track_id stream = run_stream(&run, "Stream #7", ROLE_NONE, 0);
+        run_slice(&run, python, 0, 10, rows[i].jax ? "PjitFunction(f)" : "aten::mm", KIND_HOST);
+        for (int at = 0; at < 20; at++) {
+            run_slice(&run, stream, at * 100, 50, "gemm", KIND_COMPUTE);
+            run_text(&run, "kernel_details", "regs:32 grid:1,1,1 block:32,1,1");
+            run_int(&run, "cuda_graph_id", 4);
+            run_int(&run, "cuda_graph_exec_id", 9);
+            if (rows[i].op != NULL) {
+                run_text(&run, "hlo_op", rows[i].op);
+                run_text(&run, "hlo_module", "jit_f");
+                run_int(&run, "program_id", 7);
+            }
+        }
+        run_finish(&run);
+
+        const struct finding *finding = run_finding(&run, "ops-in-command-buffers");
+
+        CHECK(rows[i].what, (finding != NULL) == rows[i].told);
+        if (finding != NULL)
+            CHECK(rows[i].what,
+                  str_contains(finding->remedy, STR("--xla_gpu_enable_command_buffer=`")));
+        run_end(&run);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(launches),   cmocka_unit_test(wins),
-        cmocka_unit_test(slow_calls), cmocka_unit_test(graphs_are_no_slow_calls),
-        cmocka_unit_test(graphs),     cmocka_unit_test(calls),
+        cmocka_unit_test(launches),
+        cmocka_unit_test(wins),
+        cmocka_unit_test(slow_calls),
+        cmocka_unit_test(graphs_are_no_slow_calls),
+        cmocka_unit_test(graphs),
+        cmocka_unit_test(calls),
+        cmocka_unit_test(calls_on_two_devices),
+        cmocka_unit_test(command_buffers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -118,6 +118,32 @@ static void check_table(const char *what, const struct snapshot_table *found, co
     text_free(&text);
 }
 
+/* weights -> <listcomp>; cache -> sum -> <genexpr> -> jax: nobody looks for a comprehension. */
+static void comprehensions(void **state)
+{
+    (void)state;
+    struct made_snapshots all;
+
+    begin_memory(&all.made[0]);
+    stack_id weights = a_call(&all.made[0], NO_STACK, "weights", "/home/u/m.py", 12);
+    stack_id list = a_call(&all.made[0], weights, "<listcomp>", "/home/u/m.py", 13);
+    stack_id cache = a_call(&all.made[0], NO_STACK, "cache", "/home/u/m.py", 20);
+    stack_id sum = a_call(&all.made[0], cache, "sum", "", 0);
+    stack_id each = a_call(&all.made[0], sum, "<genexpr>", "/home/u/m.py", 21);
+    stack_id put = a_call(&all.made[0], each, "put", "/v/site-packages/jax/_src/api.py", 7);
+
+    a_sample(&all.made[0], list, 2, 100, "buffer", "gpu:0");
+    a_sample(&all.made[0], put, 1, 50, "buffer", "gpu:0");
+    finish(&all, 1, (const char *const[]){"memory"});
+
+    struct snapshot_table found = ask(&all, (struct snapshot_question){0});
+
+    check_table("the functions around", &found,
+                "weights /home/u/m.py:12 gpu:0 buffer 100 0.67 2 \n"
+                "cache /home/u/m.py:20 gpu:0 buffer 50 0.33 1 \n");
+    end(&all);
+}
+
 static void by_what(void **state)
 {
     (void)state;
@@ -423,13 +449,10 @@ static void of_hosts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_what),
-        cmocka_unit_test(of_equal_size),
-        cmocka_unit_test(in_order),
-        cmocka_unit_test(difference),
-        cmocka_unit_test(types),
-        cmocka_unit_test(flames),
-        cmocka_unit_test(flame_of_extremes),
+        cmocka_unit_test(by_what),       cmocka_unit_test(comprehensions),
+        cmocka_unit_test(of_equal_size), cmocka_unit_test(in_order),
+        cmocka_unit_test(difference),    cmocka_unit_test(types),
+        cmocka_unit_test(flames),        cmocka_unit_test(flame_of_extremes),
         cmocka_unit_test(of_hosts),
     };
 

@@ -225,7 +225,7 @@ static void warmup_and_outliers(void **state)
     const struct {
         const char *what;
         int64_t durs_ps[8];
-        int compiles; /* the step that does; -1 none */
+        int compiles; /* the step that does; -1 none; 10 * N all before step N */
         const char *marks;
     } rows[] = {
         {"all alike", {10, 10, 10, 10}, -1, "...."},
@@ -238,6 +238,8 @@ static void warmup_and_outliers(void **state)
         {"a later one that compiles is none", {10, 10, 50, 10}, 2, "..o."},
         {"an outlier", {10, 10, 10, 16}, -1, "...o"},
         {"one step is never left out", {50}, 0, "."},
+        {"half of them compile", {90, 40, 30, 10, 10, 10}, 30, "www..."},
+        {"five of six compile", {90, 11, 10, 12, 11, 10}, 50, "w....."},
         {"of two too few to tell", {10, 40}, -1, ".."},
     };
 
@@ -250,7 +252,7 @@ static void warmup_and_outliers(void **state)
         track_id python = run_thread(&run, "python"), other = run_thread(&run, "compiler");
         for (int j = 0; j < 8 && rows[i].durs_ps[j] > 0; j++) {
             annotated(&run, python, at_ps, rows[i].durs_ps[j], j);
-            if (j == rows[i].compiles)
+            if (j == rows[i].compiles || (rows[i].compiles >= 10 && j < rows[i].compiles / 10))
                 run_slice(&run, other, at_ps + 1, 2, "compile", KIND_COMPILE);
             at_ps += 100;
         }

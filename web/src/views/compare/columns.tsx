@@ -8,7 +8,6 @@ import {
   goalEither,
   goalOf,
   isOp,
-  isOverlap,
   matchExact,
   matchWords,
   nameExact,
@@ -40,8 +39,8 @@ export const ALSO: Record<string, (row: DiffRow) => Cell> = {
 const why = (row: DiffRow, key: string): string | null => row.reasons?.[key] ?? null;
 
 /* From zero to the right what takes longer, to the left what takes less; grey what may be noise. */
-/* Too small to colour, or what is left where ops overlap: nothing became faster by that. */
-const isQuiet = (row: DiffRow): boolean => row.state === 'same' || isOverlap(row);
+/* Too small to colour. */
+const isQuiet = (row: DiffRow): boolean => row.state === 'same';
 
 function Change({ row, scale, spread }: { row: DiffRow; scale: Scale; spread: Spread }) {
   const { from, width } = barOf(row.delta_ps, spread);

@@ -19,9 +19,9 @@
  */
 #include <stdlib.h>
 
-#include "analyse/attribute_parts.h"
+#include "analyse/attribute/attribute_parts.h"
 #include "base/hash.h"
-#include "decode/hlo_detail.h"
+#include "decode/hlo/hlo_detail.h"
 
 /* Beyond is what only a hostile module asks for, whose instructions all use all. */
 enum { STEPS_AN_INSTRUCTION = 256 };

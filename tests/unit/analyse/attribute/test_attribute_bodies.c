@@ -1,3 +1,4 @@
+/* Ops of XLA:CPU: whose body each is of, and when its value was there, by the HLO. */
 #include "unit/analyse/made_run.h"
 
 /* x is a's in the first turn and b's of the turn before in each other; nothing uses d. */

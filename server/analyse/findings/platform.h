@@ -1,0 +1,31 @@
+/* What a run ran on, so that advice names the tools and flags of that hardware and framework.
+ *
+ *   "{jax:`jax.jit`}{torch:`torch.compile`}{!jax+!torch:one launch} for all"
+ *        on PyTorch                 "`torch.compile` for all"
+ *
+ * A part in braces stands where each of its words holds, joined by `+`; `!` turns one over. Words:
+ * jax torch tf (who launched), tpu gpu nvidia amd cpu (on what). Other braces are text.
+ */
+#ifndef JVIEWD_ANALYSE_PLATFORM_H
+#define JVIEWD_ANALYSE_PLATFORM_H
+
+#include "analyse/analyse.h"
+
+enum platform_word {
+    ON_JAX = 1,
+    ON_TORCH = 2,
+    ON_TF = 4,
+    ON_TPU = 8,
+    ON_GPU = 16,
+    ON_NVIDIA = 32,
+    ON_AMD = 64,
+    ON_CPU = 128, /* and on nothing else */
+};
+
+/* Of all hosts, as a set of the above. A program of XLA that says nothing else counts as JAX's. */
+unsigned platform_of(const struct run_traces *run, struct arena *arena);
+
+/* The text for that platform; what it is made of lives in the arena. */
+struct str platform_fit(unsigned platform, struct str text, struct arena *arena);
+
+#endif
