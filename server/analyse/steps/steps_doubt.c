@@ -5,6 +5,7 @@
 
 #include "analyse/stats/stats.h"
 #include "base/human.h"
+#include "trace/ps.h"
 
 static const double slack = 1.01;    /* clocks and cut edges */
 static const double rests = 0.1;     /* busy in steps, of what devices are outside of them */
@@ -31,7 +32,7 @@ static int64_t busy_of(const struct host_trace *host, const struct host_devices 
 
         for (uint32_t at = 0; devices->counted[i] && at < attribution->device_count; at++) {
             if (attribution->devices[at].device == devices->devices[i])
-                sum_ps += attribution->devices[at].busy_ps / devices->counted_count;
+                ps_add(&sum_ps, attribution->devices[at].busy_ps / devices->counted_count);
         }
     }
     return sum_ps;
@@ -56,13 +57,13 @@ static struct host_sum sum_of(const struct run_traces *run, const struct steps *
             continue;
         sum.one_thread &= thread == NO_TRACK || thread == step->thread;
         thread = step->thread;
-        sum.all_steps_ps += step->dur_ps;
-        sum.busy_in_all_steps_ps += step->time.busy_ps;
+        ps_add(&sum.all_steps_ps, step->dur_ps);
+        ps_add(&sum.busy_in_all_steps_ps, step->time.busy_ps);
         if (!step_counts(steps, step))
             continue;
         sum.counted++;
-        sum.steps_ps += step->dur_ps;
-        sum.busy_in_ps += step->time.busy_ps;
+        ps_add(&sum.steps_ps, step->dur_ps);
+        ps_add(&sum.busy_in_ps, step->time.busy_ps);
     }
     return sum;
 }

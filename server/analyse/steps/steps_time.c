@@ -146,8 +146,8 @@ static void add_work(struct timing *timing)
             step->work_start_ps = step->work_end_ps = step->start_ps;
             continue;
         }
-        step->work_start_ps += timing->host->offset_ps;
-        step->work_end_ps += timing->host->offset_ps;
+        ps_add(&step->work_start_ps, timing->host->offset_ps);
+        ps_add(&step->work_end_ps, timing->host->offset_ps);
     }
 }
 
