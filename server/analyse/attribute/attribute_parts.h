@@ -164,7 +164,7 @@ void entries_order(struct attribute_work *work); /* by_device_time */
 void entries_place(struct attribute_work *work); /* executions that no arg told */
 /* Of the first executions, which the file tells apart, those that no arrow leads to. */
 void calls_find(struct attribute_work *work, uint32_t told_count);
-void entries_nest(struct attribute_work *work);  /* true ends, executions' hulls, self times */
+void entries_nest(struct attribute_work *work); /* true ends, executions' hulls, self times */
 void entries_first(struct attribute_work *work);
 
 /* What the HLO of this file's programs tells of ops on host threads; NULL: it has devices. */
