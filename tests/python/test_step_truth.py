@@ -26,11 +26,12 @@ FILES = sorted(path.stem for path in (HERE / "step_programs").glob("*.py") if pa
 MORE_DEVICES = {"devices": "--xla_force_host_platform_device_count=8"}
 
 # What jviewd says otherwise, and why: printed, never passed over in silence. FILE/NAME: {check: reason}
+LATE = "ends of ops that XLA:CPU marks late lie behind their steps: these seem too short for their work, or are not stated"
 FOLDED = "names that end in a number are one family, though step_num numbers the steps"
 FIRST = "which of eight devices begins a step first is chance: the one that decides begins early and late by turns"
 GUESSED = "a guess is stated of what does not repeat"
 KNOWN = {
-    "blocking/gradients": {"sum": "an op's end that is marked late makes the span seem too short for its work"},
+    **{f"blocking/{name}": dict.fromkeys(["time", "sum"], LATE) for name in ("gradients", "sleeps_in_span")},
     "devices/a_thread_each": dict.fromkeys(
         ["family", "names the other family", "count", "numbers", "time", "sum", "--family worker_0", "--family worker_1"], FOLDED),
     **{f"devices/{name}_ahead": {"time": FIRST} for name in ("jit_sharded", "pmap", "ring", "shard_map")},
@@ -107,8 +108,9 @@ def once_more(answers, home, places):
     """What went wrong is recorded again: other programs on the machine may have come between a step and its clock. Twice is a fault."""
     wrong = {}
     for name, verdicts in answers.items():
-        if unknown(name, verdicts):
-            print(f"once more   {name}: {', '.join(unknown(name, verdicts))}")
+        faults = unknown(name, verdicts)
+        if faults:
+            print(*(f"once more   {name}: {what}: {evidence}" for what, _, evidence in verdicts if what in faults), sep="\n")
             wrong.setdefault(name.split("/")[0], []).append(name.split("/")[1])
     for file, names in wrong.items():
         make(file, home, names)
