@@ -22,6 +22,7 @@
 #include "analyse/attribute/attribute_parts.h"
 #include "base/hash.h"
 #include "decode/hlo/hlo_detail.h"
+#include "trace/ps.h"
 
 /* Beyond is what only a hostile module asks for, whose instructions all use all. */
 enum { STEPS_AN_INSTRUCTION = 256 };
@@ -379,7 +380,7 @@ void bodies_nest(struct attribute_work *work, struct bodies *bodies, const uint3
             int64_t from_ps = entry->start_ps > *covered_to_ps ? entry->start_ps : *covered_to_ps;
 
             if (end_ps > from_ps) {
-                around->self_ps -= end_ps - from_ps;
+                ps_add(&around->self_ps, from_ps - end_ps);
                 *covered_to_ps = end_ps;
             }
         }

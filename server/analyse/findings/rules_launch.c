@@ -316,7 +316,7 @@ static enum status find_ops_in_graphs(struct facts *facts, struct finding_list *
                 !has_no_op(trace, &of->ops[entry->op]))
                 continue;
             first = first == NULL ? entry : first;
-            time_ps += entry->dur_ps;
+            ps_add(&time_ps, entry->dur_ps);
             count++;
         }
         if (count == 0 || time_ps < kernel_time(of) / 100 * SHARE_PERCENT)
