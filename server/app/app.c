@@ -256,9 +256,9 @@ int app_serve_until_signal(struct app *app, const void *data)
     char launch[128], url[1024];
     int caught;
 
-    app->services.sums = sum_shelf_create(SUMS_BYTES_MAX);
+    app->services.sums = block_sum_cache_create(SUMS_BYTES_MAX);
     if (http_start(&options, &app->services, &http, &err) != OK) {
-        sum_shelf_destroy(app->services.sums);
+        block_sum_cache_destroy(app->services.sums);
         return err.code == ERR_CONFLICT && app_use_running(&app->options, app->arena)
                    ? EXIT_OK
                    : app_failed(&err);
@@ -275,7 +275,7 @@ int app_serve_until_signal(struct app *app, const void *data)
     log_info("signal %d: answering what is under way, then ending", caught);
     instance_withdraw(cache_dir(app->cache), http_port(http));
     http_stop(http);
-    sum_shelf_destroy(app->services.sums);
+    block_sum_cache_destroy(app->services.sums);
     return EXIT_OK;
 }
 

@@ -54,7 +54,8 @@ struct services { /* what handlers may reach; filled by app.c. Function pointers
     /* A file of a run, opened below its profile directory and nowhere else; NULL: not offered. */
     enum status (*open_file)(void *ingest, struct str run_id, struct str path, int *ret_fd,
                              uint64_t *ret_bytes, struct error *err);
-    struct sum_shelf *sums; /* analyse/scan/block_sums.h; NULL: windows are walked slice by slice */
+    struct block_sum_cache
+        *sums; /* analyse/scan/block_sums.h; NULL: windows are walked slice by slice */
     struct uploads *uploads; /* files that browsers bring; NULL: none are taken, because: */
     const char *uploads_refusal;
     /* What a file is, without reading it whole; ERR_UNSUPPORTED with the reason: no profile. */

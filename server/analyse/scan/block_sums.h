@@ -71,16 +71,17 @@ struct block_sums *block_sums_make(const struct trace *trace,
 void block_sums_free(struct block_sums *sums);                             /* takes NULL */
 
 /* Those of the traces that were asked last, shared by all who ask. */
-struct sum_shelf;
-struct sum_shelf *sum_shelf_create(uint64_t bytes_max);
-void sum_shelf_destroy(struct sum_shelf *shelf); /* takes NULL; nobody holds any */
+struct block_sum_cache;
+struct block_sum_cache *block_sum_cache_create(uint64_t bytes_max);
+void block_sum_cache_destroy(struct block_sum_cache *cache); /* takes NULL; nobody holds any */
 /* Of the trace of this content, made where they are not there. NULL: it is so small that walking
- * over it takes no time, or its sums are larger than the shelf. */
-const struct block_sums *sum_shelf_hold(struct sum_shelf *shelf, const char content[33],
-                                        const struct trace *trace,
-                                        const struct attribution *attribution);
+ * over it takes no time, or its sums are larger than the cache. */
+const struct block_sums *block_sum_cache_hold(struct block_sum_cache *cache, const char content[33],
+                                              const struct trace *trace,
+                                              const struct attribution *attribution);
 /* Are the sums of traces with so many slices likely to be held together? */
-bool sum_shelf_fits(const struct sum_shelf *shelf, uint64_t slice_count);
-void sum_shelf_release(struct sum_shelf *shelf, const struct block_sums *sums); /* takes NULL */
+bool block_sum_cache_fits(const struct block_sum_cache *cache, uint64_t slice_count);
+void block_sum_cache_release(struct block_sum_cache *cache,
+                             const struct block_sums *sums); /* takes NULL */
 
 #endif

@@ -1,11 +1,11 @@
 /* Sums of blocks (analyse/scan/block_sums.h) for a question about a window, from the server's
- * shelf. */
+ * cache of them. */
 #ifndef JVIEWD_SERVE_SUMS_H
 #define JVIEWD_SERVE_SUMS_H
 
 #include "serve/serve.h"
 
-/* The run with the sums of its hosts, where the request names a window and the server has a shelf;
+/* The run with the sums of its hosts, where the request names a window and the server keeps sums;
  * else the run itself. Given back before the traces are let go. */
 const struct run_traces *sums_lend(struct request *req, const struct run_traces *run);
 void sums_return(struct request *req, const struct run_traces *lent);

@@ -323,41 +323,44 @@ static void shelf(void **state)
 
     struct trace large = run.made.trace;
     struct block_sums *alone = block_sums_make(&run.made.trace, &run.attribution);
-    struct sum_shelf *small = sum_shelf_create(1024);
-    struct sum_shelf *one = sum_shelf_create(alone->bytes + alone->bytes / 2);
+    struct block_sum_cache *small = block_sum_cache_create(1024);
+    struct block_sum_cache *one = block_sum_cache_create(alone->bytes + alone->bytes / 2);
 
     CHECK("a small trace is walked",
-          sum_shelf_hold(one, contents[0], &large, &run.attribution) == NULL);
+          block_sum_cache_hold(one, contents[0], &large, &run.attribution) == NULL);
     large.slice_count = 1 << 20; /* as it says of itself */
     CHECK("of sums that are larger than the shelf none are lent",
-          sum_shelf_hold(small, contents[0], &large, &run.attribution) == NULL);
+          block_sum_cache_hold(small, contents[0], &large, &run.attribution) == NULL);
 
     struct trace empty = large;
 
     empty.row_count = 0;
-    CHECK("nor made again", sum_shelf_hold(small, contents[0], &empty, &run.attribution) == NULL);
+    CHECK("nor made again",
+          block_sum_cache_hold(small, contents[0], &empty, &run.attribution) == NULL);
     CHECK("what fits is lent",
-          sum_shelf_hold(small, contents[1], &empty, &run.attribution) != NULL);
+          block_sum_cache_hold(small, contents[1], &empty, &run.attribution) != NULL);
     CHECK("several fit by their slices",
-          sum_shelf_fits(small, 80) && !sum_shelf_fits(small, 1 << 20));
-    sum_shelf_destroy(small);
+          block_sum_cache_fits(small, 80) && !block_sum_cache_fits(small, 1 << 20));
+    block_sum_cache_destroy(small);
     block_sums_free(alone);
 
-    const struct block_sums *held = sum_shelf_hold(one, contents[0], &large, &run.attribution);
-    const struct block_sums *other = sum_shelf_hold(one, contents[1], &large, &run.attribution);
+    const struct block_sums *held =
+        block_sum_cache_hold(one, contents[0], &large, &run.attribution);
+    const struct block_sums *other =
+        block_sum_cache_hold(one, contents[1], &large, &run.attribution);
 
     CHECK("of another content there are others", held != other);
     CHECK("what is held is shared",
-          sum_shelf_hold(one, contents[0], &large, &run.attribution) == held);
+          block_sum_cache_hold(one, contents[0], &large, &run.attribution) == held);
     CHECK("with the ops, once there are some",
-          sum_shelf_hold(one, contents[0], &large, NULL)->op_count == 0);
-    sum_shelf_release(one, held);
-    sum_shelf_release(one, other);
+          block_sum_cache_hold(one, contents[0], &large, NULL)->op_count == 0);
+    block_sum_cache_release(one, held);
+    block_sum_cache_release(one, other);
     CHECK_INT("the one that is still held can be read", held->slice_block_count,
               other != NULL ? held->slice_block_count : 0);
-    sum_shelf_release(one, held);
-    sum_shelf_release(one, NULL);
-    sum_shelf_destroy(one);
+    block_sum_cache_release(one, held);
+    block_sum_cache_release(one, NULL);
+    block_sum_cache_destroy(one);
     run_end(&run);
 }
 

@@ -1,8 +1,8 @@
-/*   shelf -> [ content, sums, holders 1 ] -> [ ..., holders 0 ] -> [ content, too large ] -> ...
+/*   cache -> [ content, sums, holders 1 ] -> [ ..., holders 0 ] -> [ content, too large ] -> ...
  *
  * Most recently asked for first; what nobody holds goes from the end while all are larger than the
  * limit. Sums are made without the lock: who asks for the same meanwhile waits, nobody else. What
- * came out larger than the shelf is not made again: its content stays, without sums.
+ * came out larger than the cache is not made again: its content stays, without sums.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -25,21 +25,21 @@ struct shelved {
     struct shelved *next;
 };
 
-struct sum_shelf {
+struct block_sum_cache {
     pthread_mutex_t lock;
     pthread_cond_t made;
     struct shelved *first;
     uint64_t bytes_max;
 };
 
-struct sum_shelf *sum_shelf_create(uint64_t bytes_max)
+struct block_sum_cache *block_sum_cache_create(uint64_t bytes_max)
 {
-    struct sum_shelf *shelf = memory_resize(NULL, 1, sizeof *shelf);
+    struct block_sum_cache *cache = memory_resize(NULL, 1, sizeof *cache);
 
-    *shelf = (struct sum_shelf){.bytes_max = bytes_max};
-    pthread_mutex_init(&shelf->lock, NULL);
-    pthread_cond_init(&shelf->made, NULL);
-    return shelf;
+    *cache = (struct block_sum_cache){.bytes_max = bytes_max};
+    pthread_mutex_init(&cache->lock, NULL);
+    pthread_cond_init(&cache->made, NULL);
+    return cache;
 }
 
 static void drop(struct shelved **at)
@@ -51,27 +51,27 @@ static void drop(struct shelved **at)
     free(old);
 }
 
-void sum_shelf_destroy(struct sum_shelf *shelf)
+void block_sum_cache_destroy(struct block_sum_cache *cache)
 {
-    if (shelf == NULL)
+    if (cache == NULL)
         return;
-    while (shelf->first != NULL)
-        drop(&shelf->first);
-    pthread_cond_destroy(&shelf->made);
-    pthread_mutex_destroy(&shelf->lock);
-    free(shelf);
+    while (cache->first != NULL)
+        drop(&cache->first);
+    pthread_cond_destroy(&cache->made);
+    pthread_mutex_destroy(&cache->lock);
+    free(cache);
 }
 
 /* Lock held. */
-static void make_room(struct sum_shelf *shelf)
+static void make_room(struct block_sum_cache *cache)
 {
     uint64_t bytes = 0;
     uint32_t count = 0;
 
-    for (struct shelved **at = &shelf->first; *at != NULL;) {
+    for (struct shelved **at = &cache->first; *at != NULL;) {
         uint64_t own = (*at)->sums == NULL ? 0 : (*at)->sums->bytes;
 
-        if ((bytes + own > shelf->bytes_max || count == ENTRIES_MAX) && (*at)->holders == 0) {
+        if ((bytes + own > cache->bytes_max || count == ENTRIES_MAX) && (*at)->holders == 0) {
             drop(at);
         } else {
             bytes += own;
@@ -82,9 +82,10 @@ static void make_room(struct sum_shelf *shelf)
 }
 
 /* The entry of this content, taken out of the list; NULL: there is none. Lock held. */
-static struct shelved *take(struct sum_shelf *shelf, const char content[33], uint32_t entry_count)
+static struct shelved *take(struct block_sum_cache *cache, const char content[33],
+                            uint32_t entry_count)
 {
-    for (struct shelved **at = &shelf->first; *at != NULL; at = &(*at)->next) {
+    for (struct shelved **at = &cache->first; *at != NULL; at = &(*at)->next) {
         struct shelved *one = *at;
 
         if (one->entry_count == entry_count && strcmp(one->content, content) == 0) {
@@ -96,10 +97,10 @@ static struct shelved *take(struct sum_shelf *shelf, const char content[33], uin
 }
 
 /* It stands first, held by one more. Lock held. */
-static struct shelved *find_or_add(struct sum_shelf *shelf, const char content[33],
+static struct shelved *find_or_add(struct block_sum_cache *cache, const char content[33],
                                    uint32_t entry_count, bool *ret_is_new)
 {
-    struct shelved *one = take(shelf, content, entry_count);
+    struct shelved *one = take(cache, content, entry_count);
 
     *ret_is_new = one == NULL;
     if (one == NULL) {
@@ -108,62 +109,62 @@ static struct shelved *find_or_add(struct sum_shelf *shelf, const char content[3
         memcpy(one->content, content, sizeof one->content);
     }
     one->holders++;
-    one->next = shelf->first;
-    shelf->first = one;
+    one->next = cache->first;
+    cache->first = one;
     return one;
 }
 
 /* The lock is held before and after, not meanwhile. */
-static void make(struct sum_shelf *shelf, struct shelved *one, const struct trace *trace,
+static void make(struct block_sum_cache *cache, struct shelved *one, const struct trace *trace,
                  const struct attribution *attribution)
 {
-    pthread_mutex_unlock(&shelf->lock);
+    pthread_mutex_unlock(&cache->lock);
     struct block_sums *sums = block_sums_make(trace, attribution);
 
-    if (sums->bytes > shelf->bytes_max) {
+    if (sums->bytes > cache->bytes_max) {
         block_sums_free(sums);
         sums = NULL;
     }
-    pthread_mutex_lock(&shelf->lock);
+    pthread_mutex_lock(&cache->lock);
     one->sums = sums;
     one->is_made = true;
-    pthread_cond_broadcast(&shelf->made);
+    pthread_cond_broadcast(&cache->made);
 }
 
-const struct block_sums *sum_shelf_hold(struct sum_shelf *shelf, const char content[33],
-                                        const struct trace *trace,
-                                        const struct attribution *attribution)
+const struct block_sums *block_sum_cache_hold(struct block_sum_cache *cache, const char content[33],
+                                              const struct trace *trace,
+                                              const struct attribution *attribution)
 {
     bool is_new;
 
     if (trace->slice_count < SLICES_MIN)
         return NULL;
-    pthread_mutex_lock(&shelf->lock);
+    pthread_mutex_lock(&cache->lock);
     struct shelved *one =
-        find_or_add(shelf, content, attribution == NULL ? 0 : attribution->entry_count, &is_new);
+        find_or_add(cache, content, attribution == NULL ? 0 : attribution->entry_count, &is_new);
     if (is_new)
-        make(shelf, one, trace, attribution);
+        make(cache, one, trace, attribution);
     while (!one->is_made)
-        pthread_cond_wait(&shelf->made, &shelf->lock);
+        pthread_cond_wait(&cache->made, &cache->lock);
     const struct block_sums *sums = one->sums;
     one->holders -= sums == NULL; /* nothing to give back */
-    make_room(shelf);
-    pthread_mutex_unlock(&shelf->lock);
+    make_room(cache);
+    pthread_mutex_unlock(&cache->lock);
     return sums;
 }
 
-bool sum_shelf_fits(const struct sum_shelf *shelf, uint64_t slice_count)
+bool block_sum_cache_fits(const struct block_sum_cache *cache, uint64_t slice_count)
 {
-    return slice_count <= shelf->bytes_max / SLICE_BYTES_LIKELY;
+    return slice_count <= cache->bytes_max / SLICE_BYTES_LIKELY;
 }
 
-void sum_shelf_release(struct sum_shelf *shelf, const struct block_sums *sums)
+void block_sum_cache_release(struct block_sum_cache *cache, const struct block_sums *sums)
 {
     if (sums == NULL)
         return;
-    pthread_mutex_lock(&shelf->lock);
-    for (struct shelved *one = shelf->first; one != NULL; one = one->next)
+    pthread_mutex_lock(&cache->lock);
+    for (struct shelved *one = cache->first; one != NULL; one = one->next)
         one->holders -= one->sums == sums;
-    make_room(shelf);
-    pthread_mutex_unlock(&shelf->lock);
+    make_room(cache);
+    pthread_mutex_unlock(&cache->lock);
 }
