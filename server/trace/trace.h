@@ -262,8 +262,8 @@ struct trace {
     const struct arg *sample_labels;
     uint32_t sample_label_count;
 
-    /* Of a copy that borrows names from other traces (analyse/hlo/lend.h): ids from name_count
-     * on. */
+    /* Of a copy that borrows names from other traces (analyse/hlo/hlo_backfill.h): ids from
+     * name_count on. */
     const struct str *lent_names;
     uint32_t lent_name_count;
 

@@ -2,7 +2,7 @@
 #include "serve/answer/request.h"
 
 #include "analyse/hlo/hlo.h"
-#include "analyse/hlo/lend.h"
+#include "analyse/hlo/hlo_backfill.h"
 #include "analyse/steps/align.h"
 #include "serve/answer/header.h"
 
@@ -415,10 +415,10 @@ static bool has_programs(const struct run_record *run)
     return false;
 }
 
-static void note_lent(struct request *req, const struct lent *sum)
+static void note_backfilled(struct request *req, const struct hlo_backfilled *sum)
 {
     struct answer_note notes[LEND_NOTES_MAX];
-    uint32_t count = lend_notes(sum, req->arena, notes);
+    uint32_t count = hlo_backfill_notes(sum, req->arena, notes);
 
     for (uint32_t i = 0; i < count; i++)
         add_note(req->state, notes[i].kind, notes[i].severity, notes[i].message);
@@ -432,7 +432,7 @@ static enum status borrow(struct request *req, struct error *err)
     struct run_traces bare = at->traces; /* modules are listed, and not measured */
     struct host_trace *unmeasured = arena_array(req->arena, struct host_trace, bare.host_count + 1);
     struct hlo_modules modules = {0};
-    struct lent sum = {0};
+    struct hlo_backfilled sum = {0};
     uint32_t wanted = 0;
 
     if (!has_programs(&at->run) || may_get_hosts(&at->run))
@@ -440,7 +440,7 @@ static enum status borrow(struct request *req, struct error *err)
     for (uint32_t i = 0; i < bare.host_count; i++) {
         unmeasured[i] = hosts[i];
         unmeasured[i].attribution = NULL;
-        wanted += lend_is_wanted(&hosts[i]);
+        wanted += hlo_backfill_is_wanted(&hosts[i]);
     }
     if (wanted == 0)
         return OK;
@@ -450,9 +450,9 @@ static enum status borrow(struct request *req, struct error *err)
     bare.other_count = at->other_count;
     hlo_modules(&bare, req->arena, &modules);
     for (uint32_t i = 0; i < bare.host_count; i++)
-        if (lend_is_wanted(&hosts[i]))
-            lend_scopes(&bare, &modules, &hosts[i], req->arena, &sum);
-    note_lent(req, &sum);
+        if (hlo_backfill_is_wanted(&hosts[i]))
+            hlo_backfill_scopes(&bare, &modules, &hosts[i], req->arena, &sum);
+    note_backfilled(req, &sum);
     return OK;
 }
 

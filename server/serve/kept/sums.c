@@ -14,7 +14,7 @@ static bool fits(const struct block_sum_cache *cache, const struct run_traces *r
     return run->host_count == 1 || block_sum_cache_fits(cache, slice_count);
 }
 
-const struct run_traces *sums_lend(struct request *req, const struct run_traces *run)
+const struct run_traces *sums_take(struct request *req, const struct run_traces *run)
 {
     const struct run_record *record = request_run_known(req);
     struct block_sum_cache *cache = req->services->sums;

@@ -7,7 +7,7 @@
 
 /* The run with the sums of its hosts, where the request names a window and the server keeps sums;
  * else the run itself. Given back before the traces are let go. */
-const struct run_traces *sums_lend(struct request *req, const struct run_traces *run);
+const struct run_traces *sums_take(struct request *req, const struct run_traces *run);
 void sums_return(struct request *req, const struct run_traces *lent);
 
 #endif

@@ -51,7 +51,7 @@ static enum status get_top(struct request *req, struct reply *reply, struct erro
     TRY(request_traces(req, &run, err));
     TRY(request_restriction(req, &restriction, err));
     TRY(request_page(req, &page, err));
-    run = sums_lend(req, run);
+    run = sums_take(req, run);
     enum status status = make_table(run, &restriction, &question, &page, req->arena, &table, err);
     sums_return(req, run);
     TRY(status);

@@ -2,7 +2,7 @@
 #include <jansson.h>
 
 #include "analyse/hlo/hlo.h"
-#include "analyse/hlo/lend.h"
+#include "analyse/hlo/hlo_backfill.h"
 #include "serve/sql/sql_parts.h"
 #include "store/cache.h"
 #include "store/segment.h"
@@ -82,13 +82,13 @@ static void borrow(struct sql_work *work, struct sql_run *run, struct host_trace
     struct host_trace *others =
         arena_array(work->arena, struct host_trace, json_array_size(beside) + 1);
     struct hlo_modules modules = {0};
-    struct lent sum = {0};
+    struct hlo_backfilled sum = {0};
     uint32_t wanted = 0;
 
     for (uint32_t i = 0; i < bare.host_count; i++) {
         unmeasured[i] = hosts[i];
         unmeasured[i].attribution = NULL;
-        wanted += lend_is_wanted(&hosts[i]);
+        wanted += hlo_backfill_is_wanted(&hosts[i]);
     }
     if (wanted == 0 || json_array_size(beside) == 0)
         return;
@@ -97,11 +97,11 @@ static void borrow(struct sql_work *work, struct sql_run *run, struct host_trace
     bare.other_count = open_hosts(beside, work->arena, others);
     hlo_modules(&bare, work->arena, &modules);
     for (uint32_t i = 0; i < bare.host_count; i++) {
-        if (lend_is_wanted(&hosts[i]))
-            lend_scopes(&bare, &modules, &hosts[i], work->arena, &sum);
+        if (hlo_backfill_is_wanted(&hosts[i]))
+            hlo_backfill_scopes(&bare, &modules, &hosts[i], work->arena, &sum);
     }
     struct answer_note *notes = arena_array(work->arena, struct answer_note, LEND_NOTES_MAX);
-    run->lent_count = lend_notes(&sum, work->arena, notes);
+    run->lent_count = hlo_backfill_notes(&sum, work->arena, notes);
     run->lent = notes;
 }
 

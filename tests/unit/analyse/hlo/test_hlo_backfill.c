@@ -2,7 +2,7 @@
 #include "unit/analyse/made_run.h"
 
 #include "analyse/hlo/hlo.h"
-#include "analyse/hlo/lend.h"
+#include "analyse/hlo/hlo_backfill.h"
 #include "analyse/ops/top.h"
 
 enum { FILES_MAX = 3, PROGRAM = 7 };
@@ -76,7 +76,7 @@ static void lent_by_name_and_number(void **state)
         struct host_trace others[FILES_MAX];
         uint32_t count = 0;
         struct hlo_modules modules;
-        struct lent sum = {0};
+        struct hlo_backfilled sum = {0};
         const struct trace *own;
 
         make_profile(&run, rows[i].has_number);
@@ -89,8 +89,8 @@ static void lent_by_name_and_number(void **state)
         run.run.others = others;
         run.run.other_count = count;
         hlo_modules(&run.run, run.made.arena, &modules);
-        CHECK(rows[i].what, lend_is_wanted(&run.host));
-        lend_scopes(&run.run, &modules, &run.host, run.made.arena, &sum);
+        CHECK(rows[i].what, hlo_backfill_is_wanted(&run.host));
+        hlo_backfill_scopes(&run.run, &modules, &run.host, run.made.arena, &sum);
 
         const struct op *op = &run.host.attribution->ops[0];
         CHECK_STR(rows[i].what, trace_name(run.host.trace, op->scope), rows[i].scope);
@@ -115,7 +115,7 @@ static void tables_by_scope(void **state)
     struct made_run run;
     struct made file;
     struct hlo_modules modules;
-    struct lent sum = {0};
+    struct hlo_backfilled sum = {0};
     struct table table;
     struct error err = {0};
     const struct top_question question = {.by = STR("scope")};
@@ -126,7 +126,7 @@ static void tables_by_scope(void **state)
     run.run.others = &(struct host_trace){.trace = &file.trace, .name = str_of(beside.file)};
     run.run.other_count = 1;
     hlo_modules(&run.run, run.made.arena, &modules);
-    lend_scopes(&run.run, &modules, &run.host, run.made.arena, &sum);
+    hlo_backfill_scopes(&run.run, &modules, &run.host, run.made.arena, &sum);
     CHECK_OK(
         "top by scope",
         top(&run.run, &(struct restriction){0}, &question, &page, run.made.arena, &table, &err),
@@ -155,7 +155,7 @@ static void own_programs(void **state)
     run_text(&run, "hlo_module", "jit_f");
     run_int(&run, "program_id", PROGRAM);
     run_finish(&run);
-    CHECK("wants nothing", !lend_is_wanted(&run.host));
+    CHECK("wants nothing", !hlo_backfill_is_wanted(&run.host));
     run_end(&run);
 }
 

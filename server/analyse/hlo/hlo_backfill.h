@@ -16,9 +16,9 @@
 struct hlo_modules; /* analyse/hlo/hlo.h */
 
 /* Has the host ops of modules that its file does not hold? */
-bool lend_is_wanted(const struct host_trace *host);
+bool hlo_backfill_is_wanted(const struct host_trace *host);
 
-struct lent {
+struct hlo_backfilled {
     uint32_t op_count;     /* ops that got a scope, source or category */
     uint32_t unlike_count; /* ops whose module lies there by name only, with another number */
     struct str file;       /* that lent first */
@@ -26,12 +26,12 @@ struct lent {
 };
 /* Exchanges the host's trace and attribution for copies in the arena, where anything is lent by
  * `modules` of the run, whose others are there; the run's own stay needed as long. Adds to *sum. */
-void lend_scopes(const struct run_traces *run, const struct hlo_modules *modules,
-                 struct host_trace *host, struct arena *arena, struct lent *sum);
+void hlo_backfill_scopes(const struct run_traces *run, const struct hlo_modules *modules,
+                         struct host_trace *host, struct arena *arena, struct hlo_backfilled *sum);
 
 enum { LEND_NOTES_MAX = 2 };
 /* What a reader is told of it; how many notes. */
-uint32_t lend_notes(const struct lent *sum, struct arena *arena,
-                    struct answer_note ret[LEND_NOTES_MAX]);
+uint32_t hlo_backfill_notes(const struct hlo_backfilled *sum, struct arena *arena,
+                            struct answer_note ret[LEND_NOTES_MAX]);
 
 #endif

@@ -1,6 +1,6 @@
 /* Looks up ops without program text in modules beside the profile, and writes scope, source and
  * kind from there. */
-#include "analyse/hlo/lend.h"
+#include "analyse/hlo/hlo_backfill.h"
 
 #include <stdlib.h>
 
@@ -39,7 +39,7 @@ struct numbers { /* program ids of ops: mostly asked in the order of events */
     struct arg_column *column;
 };
 
-struct lending {
+struct hlo_backfill {
     const struct run_traces *run;
     struct module *modules; /* by name, then number */
     uint32_t module_count;
@@ -50,7 +50,7 @@ struct lending {
     struct map64 lent; /* (trace, its name) -> place in names */
     bool *has_lent;    /* by trace */
     struct arena *arena;
-    struct lent *sum;
+    struct hlo_backfilled *sum;
 };
 
 static bool wants(const struct op *op)
@@ -58,7 +58,7 @@ static bool wants(const struct op *op)
     return op->program == NO_PROGRAM && op->module != 0 && (op->scope == 0 || op->source == 0);
 }
 
-bool lend_is_wanted(const struct host_trace *host)
+bool hlo_backfill_is_wanted(const struct host_trace *host)
 {
     const struct attribution *of = host->attribution;
 
@@ -132,14 +132,14 @@ static struct str without_number(struct str name, bool *ret_has, uint64_t *ret_n
     return (struct str){name.at, open - 1};
 }
 
-static uint32_t first_of_name(const struct lending *lending, struct str name)
+static uint32_t first_of_name(const struct hlo_backfill *backfill, struct str name)
 {
-    uint32_t from = 0, to = lending->module_count;
+    uint32_t from = 0, to = backfill->module_count;
 
     while (from < to) {
         uint32_t middle = from + (to - from) / 2;
 
-        if (str_compare(lending->modules[middle].name, name) < 0)
+        if (str_compare(backfill->modules[middle].name, name) < 0)
             from = middle + 1;
         else
             to = middle;
@@ -147,118 +147,119 @@ static uint32_t first_of_name(const struct lending *lending, struct str name)
     return from;
 }
 
-static const struct instruction *find_in(const struct lending *lending, const struct module *module,
-                                         struct str op)
+static const struct instruction *find_in(const struct hlo_backfill *backfill,
+                                         const struct module *module, struct str op)
 {
-    const struct trace *trace = run_trace(lending->run, module->trace)->trace;
+    const struct trace *trace = run_trace(backfill->run, module->trace)->trace;
     name_id name;
 
     return trace_find_name(trace, op, &name) ? trace_instruction(trace, module->program, name)
                                              : NULL;
 }
 
-static bool agree(const struct lending *lending, const struct module *a,
+static bool agree(const struct hlo_backfill *backfill, const struct module *a,
                   const struct instruction *of_a, const struct module *b,
                   const struct instruction *of_b)
 {
-    const struct trace *left = run_trace(lending->run, a->trace)->trace;
-    const struct trace *right = run_trace(lending->run, b->trace)->trace;
+    const struct trace *left = run_trace(backfill->run, a->trace)->trace;
+    const struct trace *right = run_trace(backfill->run, b->trace)->trace;
 
     return str_equal(trace_name(left, of_a->scope), trace_name(right, of_b->scope)) &&
            str_equal(trace_name(left, of_a->source), trace_name(right, of_b->source));
 }
 
 /* The module that lends to this op, and its instruction; NULL: none, or several that differ. */
-static const struct module *lender_of(struct lending *lending, uint32_t index,
-                                      const struct instruction **ret)
+static const struct module *hlo_backfill_source_of(struct hlo_backfill *backfill, uint32_t index,
+                                                   const struct instruction **ret)
 {
-    const struct trace *trace = lending->numbers.host->trace;
-    const struct op *op = &lending->numbers.host->attribution->ops[index];
-    const struct module *lender = NULL;
+    const struct trace *trace = backfill->numbers.host->trace;
+    const struct op *op = &backfill->numbers.host->attribution->ops[index];
+    const struct module *source = NULL;
     uint64_t number = 0;
     bool has_number, is_there = false;
     struct str name = without_number(trace_name(trace, op->module), &has_number, &number);
-    uint32_t at = first_of_name(lending, name);
+    uint32_t at = first_of_name(backfill, name);
 
-    if (at == lending->module_count || !str_equal(lending->modules[at].name, name))
+    if (at == backfill->module_count || !str_equal(backfill->modules[at].name, name))
         return NULL;
-    has_number = number_of(&lending->numbers, index, &number) || has_number;
-    for (; at < lending->module_count && str_equal(lending->modules[at].name, name); at++) {
-        const struct module *module = &lending->modules[at];
+    has_number = number_of(&backfill->numbers, index, &number) || has_number;
+    for (; at < backfill->module_count && str_equal(backfill->modules[at].name, name); at++) {
+        const struct module *module = &backfill->modules[at];
 
         if (has_number && module->id != number)
             continue;
         is_there = true;
-        const struct instruction *found = find_in(lending, module, trace_name(trace, op->name));
+        const struct instruction *found = find_in(backfill, module, trace_name(trace, op->name));
         if (found == NULL)
             continue;
-        if (lender != NULL && !agree(lending, lender, *ret, module, found))
+        if (source != NULL && !agree(backfill, source, *ret, module, found))
             return NULL;
-        lender = module;
+        source = module;
         *ret = found;
     }
-    lending->sum->unlike_count += !is_there;
-    return lender;
+    backfill->sum->unlike_count += !is_there;
+    return source;
 }
 
-static name_id lend_name(struct lending *lending, const struct module *module, name_id name)
+static name_id hlo_backfill_name(struct hlo_backfill *backfill, const struct module *module,
+                                 name_id name)
 {
-    const struct trace *from = run_trace(lending->run, module->trace)->trace;
+    const struct trace *from = run_trace(backfill->run, module->trace)->trace;
 
     if (name == 0)
         return 0;
-    uint32_t *at = map64_at(&lending->lent, map64_pair(module->trace, name), UINT32_MAX);
+    uint32_t *at = map64_at(&backfill->lent, map64_pair(module->trace, name), UINT32_MAX);
     if (*at == UINT32_MAX) {
-        *at = lending->name_count;
-        if (lending->name_count == lending->name_capacity) {
-            lending->name_capacity = lending->name_capacity * 2 + 64;
-            struct str *names = arena_array(lending->arena, struct str, lending->name_capacity);
-            if (lending->name_count > 0)
-                memcpy(names, lending->names, lending->name_count * sizeof *names);
-            lending->names = names;
+        *at = backfill->name_count;
+        if (backfill->name_count == backfill->name_capacity) {
+            backfill->name_capacity = backfill->name_capacity * 2 + 64;
+            struct str *names = arena_array(backfill->arena, struct str, backfill->name_capacity);
+            if (backfill->name_count > 0)
+                memcpy(names, backfill->names, backfill->name_count * sizeof *names);
+            backfill->names = names;
         }
-        lending->names[lending->name_count++] = trace_name(from, name);
+        backfill->names[backfill->name_count++] = trace_name(from, name);
     }
-    return lending->trace->name_count + *at;
+    return backfill->trace->name_count + *at;
 }
 
-static void lend_to(struct lending *lending, struct op *op, const struct module *module,
-                    const struct instruction *instruction)
+static void hlo_backfill_to(struct hlo_backfill *backfill, struct op *op,
+                            const struct module *module, const struct instruction *instruction)
 {
     const struct op before = *op;
 
     if (op->scope == 0)
-        op->scope = lend_name(lending, module, instruction->scope);
+        op->scope = hlo_backfill_name(backfill, module, instruction->scope);
     if (op->source == 0)
-        op->source = lend_name(lending, module, instruction->source);
+        op->source = hlo_backfill_name(backfill, module, instruction->source);
     if (op->category == 0)
-        op->category =
-            lend_name(lending, module,
-                      instruction->category != 0 ? instruction->category : instruction->opcode);
+        op->category = hlo_backfill_name(backfill, module,
+                                         instruction->category != 0 ? instruction->category
+                                                                    : instruction->opcode);
     if (op->scope == before.scope && op->source == before.source && op->category == before.category)
         return;
-    lending->sum->op_count++;
-    if (lending->has_lent[module->trace])
+    backfill->sum->op_count++;
+    if (backfill->has_lent[module->trace])
         return;
-    lending->has_lent[module->trace] = true;
-    if (lending->sum->file_count++ == 0)
-        lending->sum->file = run_trace(lending->run, module->trace)->name;
+    backfill->has_lent[module->trace] = true;
+    if (backfill->sum->file_count++ == 0)
+        backfill->sum->file = run_trace(backfill->run, module->trace)->name;
 }
 
-static void gather(struct lending *lending, const struct hlo_modules *modules)
+static void gather(struct hlo_backfill *backfill, const struct hlo_modules *modules)
 {
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < modules->count; i++)
         count += modules->items[i].copy_count;
-    lending->modules = arena_array(lending->arena, struct module, (size_t)count + 1);
+    backfill->modules = arena_array(backfill->arena, struct module, (size_t)count + 1);
     for (uint32_t i = 0; i < modules->count; i++) {
         const struct hlo_listed *item = &modules->items[i];
 
         for (uint32_t k = 0; item->stage == STAGE_AFTER && k < item->copy_count; k++) {
-            const struct trace *trace = run_trace(lending->run, item->copies[k].trace)->trace;
+            const struct trace *trace = run_trace(backfill->run, item->copies[k].trace)->trace;
 
-            lending->modules[lending->module_count++] = (struct module){
+            backfill->modules[backfill->module_count++] = (struct module){
                 .name = item->name,
                 .id = item->program_id,
                 .trace = item->copies[k].trace,
@@ -266,7 +267,7 @@ static void gather(struct lending *lending, const struct hlo_modules *modules)
             };
         }
     }
-    sort_modules(lending->modules, lending->module_count);
+    sort_modules(backfill->modules, backfill->module_count);
 }
 
 /* Rows by what was lent are new ones: none of their quantiles is stored. */
@@ -279,14 +280,14 @@ static uint32_t spreads_that_stay(const struct attribution *of)
     return count;
 }
 
-void lend_scopes(const struct run_traces *run, const struct hlo_modules *modules,
-                 struct host_trace *host, struct arena *arena, struct lent *sum)
+void hlo_backfill_scopes(const struct run_traces *run, const struct hlo_modules *modules,
+                         struct host_trace *host, struct arena *arena, struct hlo_backfilled *sum)
 {
     const struct attribution *of = host->attribution;
     struct trace *trace = arena_new(arena, struct trace);
     struct attribution *borrowing = arena_new(arena, struct attribution);
     struct op *ops = arena_array(arena, struct op, (size_t)of->op_count + 1);
-    struct lending lending = {
+    struct hlo_backfill backfill = {
         .run = run,
         .trace = trace,
         .has_lent = arena_array(arena, bool, (size_t)run->host_count + run->other_count + 1),
@@ -301,20 +302,20 @@ void lend_scopes(const struct run_traces *run, const struct hlo_modules *modules
     *trace = *host->trace;
     if (of->op_count > 0)
         memcpy(ops, of->ops, of->op_count * sizeof *ops);
-    lending.numbers.has_key = trace_find_name(trace, STR("program_id"), &lending.numbers.key);
-    gather(&lending, modules);
-    for (uint32_t op = 0; op < of->op_count && lending.module_count > 0; op++) {
-        const struct module *lender =
-            wants(&ops[op]) ? lender_of(&lending, op, &instruction) : NULL;
+    backfill.numbers.has_key = trace_find_name(trace, STR("program_id"), &backfill.numbers.key);
+    gather(&backfill, modules);
+    for (uint32_t op = 0; op < of->op_count && backfill.module_count > 0; op++) {
+        const struct module *source =
+            wants(&ops[op]) ? hlo_backfill_source_of(&backfill, op, &instruction) : NULL;
 
-        if (lender != NULL)
-            lend_to(&lending, &ops[op], lender, instruction);
+        if (source != NULL)
+            hlo_backfill_to(&backfill, &ops[op], source, instruction);
     }
-    map64_free(&lending.lent);
-    if (lending.name_count == 0)
+    map64_free(&backfill.lent);
+    if (backfill.name_count == 0)
         return;
-    trace->lent_names = lending.names;
-    trace->lent_name_count = lending.name_count;
+    trace->lent_names = backfill.names;
+    trace->lent_name_count = backfill.name_count;
     *borrowing = *of;
     borrowing->ops = ops;
     borrowing->spread_count = spreads_that_stay(of);
@@ -322,8 +323,8 @@ void lend_scopes(const struct run_traces *run, const struct hlo_modules *modules
     host->attribution = borrowing;
 }
 
-uint32_t lend_notes(const struct lent *sum, struct arena *arena,
-                    struct answer_note ret[LEND_NOTES_MAX])
+uint32_t hlo_backfill_notes(const struct hlo_backfilled *sum, struct arena *arena,
+                            struct answer_note ret[LEND_NOTES_MAX])
 {
     uint32_t count = 0;
     struct str more = STR("");
