@@ -12,7 +12,7 @@
 #include "app/instance.h"
 #include "app/notify.h"
 #include "base/log.h"
-#include "capture/desk.h"
+#include "capture/capture_session.h"
 #include "cli/cli.h"
 #include "ingest/ingest.h"
 #include "serve/http/http.h"
@@ -156,13 +156,13 @@ int app_with_store(struct app *app, bool on_demand, int (*use)(struct app *app, 
         if (note.count > 0)
             log_warning("%.*s", STR_ARG(note));
         if (!on_demand && options->allow_capture)
-            app->captures = capture_desk_open(app->roots.at[0].at);
+            app->captures = capture_session_open(app->roots.at[0].at);
         fill_services(app);
         code = use(app, data);
     } else {
         code = app_failed(&err);
     }
-    capture_desk_close(app->captures);
+    capture_session_close(app->captures);
     ingest_stop(app->ingest);
     uploads_close(app->uploads);
     catalog_close(app->catalog);

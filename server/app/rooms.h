@@ -19,7 +19,7 @@ struct app { /* the rooms that are open */
     struct ingest *ingest;
     struct uploads *uploads; /* NULL: none are taken, because: */
     const char *uploads_refusal;
-    struct capture_desk *captures; /* NULL: not allowed, or no server */
+    struct capture_session *captures; /* NULL: not allowed, or no server */
     struct services services;
 };
 

@@ -62,7 +62,8 @@ struct services { /* what handlers may reach; filled by app.c. Function pointers
     enum status (*identify)(void *ingest, const char *path, struct arena *arena,
                             struct str *ret_format, struct error *err);
     const struct route_table *routes;
-    struct capture_desk *captures;   /* capture/desk.h; NULL: this server records nothing */
+    struct capture_session
+        *captures; /* capture/capture_session.h; NULL: this server records nothing */
     const struct str *embed_origins; /* pages of these origins may frame the embedded view */
     uint32_t embed_origin_count;
 };

@@ -6,7 +6,7 @@
  *
  * A server connects where others tell it only when it was started with --allow-capture.
  */
-#include "capture/desk.h"
+#include "capture/capture_session.h"
 #include "serve/answer/body.h"
 #include "serve/answer/reply.h"
 #include "serve/answer/request.h"
@@ -77,7 +77,7 @@ static void tell(struct request *req, struct reply *reply)
     struct capture_report report = {0};
 
     if (req->services->captures != NULL)
-        capture_desk_look(req->services->captures, req->arena, &report);
+        capture_session_look(req->services->captures, req->arena, &report);
     struct json json = reply_json(reply);
     json_open(&json, '{');
     json_put_bool(&json, "allowed", req->services->captures != NULL);
@@ -131,7 +131,7 @@ static enum status post_capture(struct request *req, struct reply *reply, struct
     wish.targets = split(targets, req->arena, &wish.target_count);
     wish.duration_ms = ms;
     wish.python_level = (int)python_level;
-    TRY(capture_desk_start(req->services->captures, &wish, err));
+    TRY(capture_session_start(req->services->captures, &wish, err));
     tell(req, reply);
     reply->status = 202;
     return OK;
@@ -144,7 +144,7 @@ static enum status delete_capture(struct request *req, struct reply *reply, stru
         reply_problem(reply, 403, "capture-off", refusal(req));
         return OK;
     }
-    capture_desk_cancel(req->services->captures);
+    capture_session_cancel(req->services->captures);
     tell(req, reply);
     return OK;
 }

@@ -14,15 +14,16 @@ struct capture_report { /* of an arena */
     uint32_t target_count;
 };
 
-struct capture_desk;
+struct capture_session;
 
-struct capture_desk *capture_desk_open(const char *profile_dir);
+struct capture_session *capture_session_open(const char *profile_dir);
 /* ERR_CONFLICT: one is under way. */
-MUST_CHECK enum status capture_desk_start(struct capture_desk *desk, struct capture_wish *wish,
-                                          struct error *err);
-void capture_desk_look(struct capture_desk *desk, struct arena *arena, struct capture_report *ret);
-void capture_desk_cancel(struct capture_desk *desk);
+MUST_CHECK enum status capture_session_start(struct capture_session *session,
+                                             struct capture_wish *wish, struct error *err);
+void capture_session_look(struct capture_session *session, struct arena *arena,
+                          struct capture_report *ret);
+void capture_session_cancel(struct capture_session *session);
 /* Cancels, and waits for what is under way. */
-void capture_desk_close(struct capture_desk *desk);
+void capture_session_close(struct capture_session *session);
 
 #endif
