@@ -57,8 +57,8 @@ int pyramid_level(const struct trace *trace, row_id row, int level);
 void pyramid_will_need(const struct trace *trace, row_id row, int level, int64_t first);
 MUST_CHECK enum status pyramids_open(struct trace *trace, struct arena *arena, struct error *err);
 
-struct tile_pen;
-void tile_from_cells(const struct trace *trace, row_id row, int level, struct tile_pen *pen);
-void tile_from_slices(const struct trace *trace, row_id row, int level, struct tile_pen *pen);
+struct tile_writer;
+void tile_from_cells(const struct trace *trace, row_id row, int level, struct tile_writer *writer);
+void tile_from_slices(const struct trace *trace, row_id row, int level, struct tile_writer *writer);
 
 #endif

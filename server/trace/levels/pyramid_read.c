@@ -1,7 +1,7 @@
 /* A tile from the cells of a row's pyramid. */
 #include "base/file.h"
 #include "trace/levels/pyramid.h"
-#include "trace/levels/tile_pen.h"
+#include "trace/levels/tile_writer.h"
 #include "trace/writers.h"
 
 /* Around where cells are thought to be: 16 KiB. */
@@ -125,7 +125,7 @@ static inline uint32_t slices_of(const struct pyramid_cell *cell)
 
 /* Cells [at, end) that begin in one quantum of the tile. */
 static inline void put_cells(const struct level *stored, uint32_t at, uint32_t end, int64_t quantum,
-                             int coarser, struct tile_pen *pen)
+                             int coarser, struct tile_writer *writer)
 {
     const struct pyramid_cell *longest = &stored->cells[at];
     const struct pyramid_cell *cell = longest;
@@ -140,11 +140,11 @@ static inline void put_cells(const struct level *stored, uint32_t at, uint32_t e
         longest = cell->weight > longest->weight ? cell : longest;
     }
     last = stored->origin + (cell->place & CELL_OFFSET_MASK) + width_of(cell) - 1;
-    tile_put(pen, quantum, last >> coarser, covered, slices, longest->named,
+    tile_put(writer, quantum, last >> coarser, covered, slices, longest->named,
              (uint8_t)(longest->place >> CELL_FLAGS_BIT), longest->weight);
 }
 
-void tile_from_cells(const struct trace *trace, row_id row, int level, struct tile_pen *pen)
+void tile_from_cells(const struct trace *trace, row_id row, int level, struct tile_writer *writer)
 {
     struct level stored;
 
@@ -152,15 +152,15 @@ void tile_from_cells(const struct trace *trace, row_id row, int level, struct ti
         return;
 
     int coarser = level - stored.level;
-    int64_t end = pen->first + TILE_QUANTA;
-    uint32_t at = find_cell(&stored, (int64_t)((uint64_t)pen->first << coarser)), next;
+    int64_t end = writer->first + TILE_QUANTA;
+    uint32_t at = find_cell(&stored, (int64_t)((uint64_t)writer->first << coarser)), next;
 
-    tile_pen_shares(pen, coarser);
+    tile_writer_shares(writer, coarser);
     if (at > 0 && stored.cells[at - 1].place & CELL_WIDE) { /* may reach into the tile */
         int64_t last = quantum_of(&stored, at - 1) + stored.cells[at - 1].extent - 1;
 
-        if (last >> coarser >= pen->first)
-            put_cells(&stored, at - 1, at, quantum_of(&stored, at - 1) >> coarser, coarser, pen);
+        if (last >> coarser >= writer->first)
+            put_cells(&stored, at - 1, at, quantum_of(&stored, at - 1) >> coarser, coarser, writer);
     }
     for (; at < stored.count; at = next) {
         int64_t quantum = quantum_of(&stored, at) >> coarser;
@@ -169,7 +169,7 @@ void tile_from_cells(const struct trace *trace, row_id row, int level, struct ti
             break;
         for (next = at + 1; next < stored.count && quantum_of(&stored, next) >> coarser == quantum;)
             next++;
-        put_cells(&stored, at, next, quantum, coarser, pen);
+        put_cells(&stored, at, next, quantum, coarser, writer);
     }
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "trace/levels/pyramid.h"
-#include "trace/levels/tile_pen.h"
+#include "trace/levels/tile_writer.h"
 #include "trace/writers.h"
 
 enum { BUFFER_CELLS = 2048 };

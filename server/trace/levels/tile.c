@@ -2,7 +2,7 @@
 #include "trace/levels/tile.h"
 
 #include "trace/levels/pyramid.h"
-#include "trace/levels/tile_pen.h"
+#include "trace/levels/tile_writer.h"
 
 /* The tile's first quantum; false where the row has nothing in it. */
 static bool find_tile(const struct trace *trace, row_id row_index, int level, int64_t index,
@@ -22,15 +22,15 @@ static bool find_tile(const struct trace *trace, row_id row_index, int level, in
 
 void tile_fold(const struct trace *trace, row_id row, int level, int64_t index, struct tile *ret)
 {
-    struct tile_pen pen = {.tile = ret};
+    struct tile_writer writer = {.tile = ret};
 
     ret->count = 0;
-    if (!find_tile(trace, row, level, index, &pen.first))
+    if (!find_tile(trace, row, level, index, &writer.first))
         return;
     if (pyramid_level(trace, row, level) >= 0)
-        tile_from_cells(trace, row, level, &pen);
+        tile_from_cells(trace, row, level, &writer);
     else
-        tile_from_slices(trace, row, level, &pen);
+        tile_from_slices(trace, row, level, &writer);
 }
 
 void tile_will_need(const struct trace *trace, row_id row_index, int level, int64_t index)

@@ -9,7 +9,7 @@
  * sample for each 32 slices.
  */
 #include "trace/levels/pyramid.h"
-#include "trace/levels/tile_pen.h"
+#include "trace/levels/tile_writer.h"
 
 enum { CHUNK_GROUPS = CHUNK_SLICES / SAMPLE_SLICES };
 
@@ -169,7 +169,7 @@ static uint32_t gather(struct fold *fold, uint32_t ordinal, int64_t bound_ps, st
 
 /* Slices [ordinal, next), which begin in a quantum. */
 static inline void put(struct fold *fold, int64_t quantum, int level, uint32_t slices,
-                       const struct gathered *gathered, struct tile_pen *pen)
+                       const struct gathered *gathered, struct tile_writer *writer)
 {
     int64_t last = (gathered->end_ps - 1) >> level;
     uint32_t named = 0;
@@ -178,14 +178,15 @@ static inline void put(struct fold *fold, int64_t quantum, int level, uint32_t s
     load_chunk(fold, gathered->longest / CHUNK_SLICES);
     if (fold->data != NULL)
         chunk_look(&fold->names, gathered->longest % CHUNK_SLICES, &named, &flags);
-    tile_put(pen, quantum, last > quantum ? last : quantum, (uint64_t)gathered->covered_ps, slices,
-             named, flags, (uint64_t)gathered->longest_ps);
+    tile_put(writer, quantum, last > quantum ? last : quantum, (uint64_t)gathered->covered_ps,
+             slices, named, flags, (uint64_t)gathered->longest_ps);
 }
 
 /* Quanta that begin and end in the group at hand, from the slice at `ordinal` on; returns the
  * ordinal of the first that is not of them: in the next group, in a quantum that goes on there, or
  * behind the tile. */
-static uint32_t put_group(struct fold *fold, uint32_t ordinal, int level, struct tile_pen *pen)
+static uint32_t put_group(struct fold *fold, uint32_t ordinal, int level,
+                          struct tile_writer *writer)
 {
     uint32_t at = ordinal % SAMPLE_SLICES, first = ordinal - at, end = fold->group_count;
     bool last_group = fold->group + 1 == fold->sample_count;
@@ -197,7 +198,7 @@ static uint32_t put_group(struct fold *fold, uint32_t ordinal, int level, struct
         struct gathered gathered = {.longest_ps = fold->dur_ps[at], .longest = first + at};
         uint32_t next = at;
 
-        if (quantum >= pen->first + TILE_QUANTA || follower_ps < bound_ps)
+        if (quantum >= writer->first + TILE_QUANTA || follower_ps < bound_ps)
             break;
         for (; next < end && fold->start_ps[next] < bound_ps; next++) {
             bool longer = fold->dur_ps[next] > gathered.longest_ps; /* no branch: it is a coin */
@@ -207,21 +208,22 @@ static uint32_t put_group(struct fold *fold, uint32_t ordinal, int level, struct
             gathered.longest = longer ? first + next : gathered.longest;
         }
         gathered.end_ps = wrapping_sum(fold->start_ps[next - 1], fold->dur_ps[next - 1]);
-        put(fold, quantum, level, next - at, &gathered, pen);
+        put(fold, quantum, level, next - at, &gathered, writer);
         at = next;
     }
     return first + at;
 }
 
-void tile_from_slices(const struct trace *trace, row_id row_index, int level, struct tile_pen *pen)
+void tile_from_slices(const struct trace *trace, row_id row_index, int level,
+                      struct tile_writer *writer)
 {
     struct fold fold = {
         .trace = trace, .row = &trace->rows[row_index], .chunk = UINT32_MAX, .group = UINT32_MAX};
     uint32_t count = fold.row->count, next;
 
     fold.samples = row_samples(trace, row_index, &fold.sample_count);
-    tile_pen_ps(pen, level);
-    for (uint32_t i = row_find(trace, fold.row, (int64_t)((uint64_t)pen->first << level));
+    tile_writer_ps(writer, level);
+    for (uint32_t i = row_find(trace, fold.row, (int64_t)((uint64_t)writer->first << level));
          i < count; i = next) {
         struct gathered gathered;
 
@@ -229,14 +231,14 @@ void tile_from_slices(const struct trace *trace, row_id row_index, int level, st
 
         int64_t quantum = fold.start_ps[i % SAMPLE_SLICES] >> level;
 
-        if (quantum >= pen->first + TILE_QUANTA)
+        if (quantum >= writer->first + TILE_QUANTA)
             break;
-        next = quantum < pen->first ? i : put_group(&fold, i, level, pen);
+        next = quantum < writer->first ? i : put_group(&fold, i, level, writer);
         if (next > i)
             continue;
         next = gather(&fold, i, (int64_t)((uint64_t)(quantum + 1) << level), &gathered);
         if (next <= i) /* only in a damaged trace */
             break;
-        put(&fold, quantum, level, next - i, &gathered, pen);
+        put(&fold, quantum, level, next - i, &gathered, writer);
     }
 }

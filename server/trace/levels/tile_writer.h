@@ -5,7 +5,7 @@
 #include "trace/levels/tile.h"
 #include "trace/writers.h"
 
-struct tile_pen {
+struct tile_writer {
     struct tile *tile;
     int64_t first; /* quantum of the tile, absolute as all quanta here */
     /* A quantum has `whole` units; a share of one is (covered >> before) * times >> after. */
@@ -17,21 +17,21 @@ struct tile_pen {
 };
 
 /* Units are picoseconds. */
-static inline void tile_pen_ps(struct tile_pen *pen, int level)
+static inline void tile_writer_ps(struct tile_writer *writer, int level)
 {
-    pen->whole = UINT64_C(1) << level;
-    pen->times = UINT16_MAX;
-    pen->before = level > 31 ? level - 31 : 0;
-    pen->after = level > 31 ? 31 : level;
+    writer->whole = UINT64_C(1) << level;
+    writer->times = UINT16_MAX;
+    writer->before = level > 31 ? level - 31 : 0;
+    writer->after = level > 31 ? 31 : level;
 }
 
 /* Units are 1/65535 of a quantum that is so many levels finer. */
-static inline void tile_pen_shares(struct tile_pen *pen, int coarser)
+static inline void tile_writer_shares(struct tile_writer *writer, int coarser)
 {
-    pen->whole = (uint64_t)UINT16_MAX << coarser;
-    pen->times = 1;
-    pen->before = 0;
-    pen->after = coarser;
+    writer->whole = (uint64_t)UINT16_MAX << coarser;
+    writer->times = 1;
+    writer->before = 0;
+    writer->after = coarser;
 }
 
 /* covered / whole as 1/65535, rounded, but 0 only where nothing is covered. */
@@ -52,16 +52,16 @@ static inline uint16_t tile_share(uint64_t covered, uint64_t whole)
 }
 
 /* The same of a single quantum, without a division. */
-static inline uint16_t tile_pen_share(const struct tile_pen *pen, uint64_t covered)
+static inline uint16_t tile_writer_share(const struct tile_writer *writer, uint64_t covered)
 {
-    uint64_t half = pen->after == 0 ? 0 : UINT64_C(1) << (pen->after - 1);
+    uint64_t half = writer->after == 0 ? 0 : UINT64_C(1) << (writer->after - 1);
 
     if (covered == 0)
         return 0;
-    if (covered >= pen->whole)
+    if (covered >= writer->whole)
         return UINT16_MAX;
 
-    uint64_t share = ((covered >> pen->before) * pen->times + half) >> pen->after;
+    uint64_t share = ((covered >> writer->before) * writer->times + half) >> writer->after;
 
     return (uint16_t)(share == 0 ? 1 : share);
 }
@@ -74,14 +74,14 @@ static inline void tile_name_cell(struct tile *tile, uint32_t at, uint32_t named
 }
 
 /* Busy, offset, width and the flags that depend on where the tile ends. */
-static inline void tile_cut_cell(struct tile_pen *pen, uint32_t at)
+static inline void tile_cut_cell(struct tile_writer *writer, uint32_t at)
 {
-    struct tile *tile = pen->tile;
-    int64_t first = pen->cell_first - pen->first, last = pen->cell_last - pen->first;
+    struct tile *tile = writer->tile;
+    int64_t first = writer->cell_first - writer->first, last = writer->cell_last - writer->first;
 
-    tile->busy[at] = first == last
-                         ? tile_pen_share(pen, pen->cell_covered)
-                         : tile_share(pen->cell_covered, (uint64_t)(last - first + 1) * pen->whole);
+    tile->busy[at] = first == last ? tile_writer_share(writer, writer->cell_covered)
+                                   : tile_share(writer->cell_covered,
+                                                (uint64_t)(last - first + 1) * writer->whole);
     if (first < 0) {
         first = 0;
         tile->flags[at] |= TILE_BEFORE;
@@ -97,33 +97,34 @@ static inline void tile_cut_cell(struct tile_pen *pen, uint32_t at)
 /* Slices that begin in quantum `first`, the last of which ends in `last`; name and flags are those
  * of the longest, `size` orders lengths. Scalars, because a struct of them costs more than the
  * rest. */
-static inline void tile_put(struct tile_pen *pen, int64_t first, int64_t last, uint64_t covered,
-                            uint32_t slices, uint32_t named, uint8_t flags, uint64_t size)
+static inline void tile_put(struct tile_writer *writer, int64_t first, int64_t last,
+                            uint64_t covered, uint32_t slices, uint32_t named, uint8_t flags,
+                            uint64_t size)
 {
-    struct tile *tile = pen->tile;
+    struct tile *tile = writer->tile;
     uint32_t at = tile->count;
-    int64_t offset = first < pen->first ? 0 : first - pen->first;
+    int64_t offset = first < writer->first ? 0 : first - writer->first;
 
     if (at > 0 && tile->offset[at - 1] >= offset) {
         if (tile->offset[--at] > offset)
             return; /* only in a damaged trace: cells of a tile are no more than its quanta */
-        if (size > pen->cell_size) {
-            pen->cell_size = size;
+        if (size > writer->cell_size) {
+            writer->cell_size = size;
             tile_name_cell(tile, at, named, flags);
         }
-        pen->cell_last = last > pen->cell_last ? last : pen->cell_last;
-        pen->cell_covered += covered;
+        writer->cell_last = last > writer->cell_last ? last : writer->cell_last;
+        writer->cell_covered += covered;
         tile->slices[at] += slices;
     } else {
-        pen->cell_first = first;
-        pen->cell_last = last;
-        pen->cell_covered = covered;
-        pen->cell_size = size;
+        writer->cell_first = first;
+        writer->cell_last = last;
+        writer->cell_covered = covered;
+        writer->cell_size = size;
         tile->slices[at] = slices;
         tile_name_cell(tile, at, named, flags);
         tile->count++;
     }
-    tile_cut_cell(pen, at);
+    tile_cut_cell(writer, at);
 }
 
 #endif
