@@ -9,12 +9,12 @@
  */
 #include <stdlib.h>
 
-#include "discover/draft.h"
+#include "discover/run_builder.h"
 #include "discover/session.h"
 
 struct session_at {
     struct str log; /* absolute */
-    uint32_t draft;
+    uint32_t builder;
 };
 
 struct sessions { /* by log directory */
@@ -38,69 +38,70 @@ static bool is_apart(const struct group *group, const struct place *place, uint3
     return place->count > 1 && group->hints[file].kind == HINT_BUNDLE;
 }
 
-static void add_session(struct drafts *drafts, const struct place *place)
+static void add_session(struct run_builders *builders, const struct place *place)
 {
-    const struct group *group = drafts->group;
+    const struct group *group = builders->group;
     bool named = session_is_named(group->root, place->dir);
-    struct draft *draft = draft_add(drafts, place->dir);
+    struct run_builder *builder = run_builder_add(builders, place->dir);
     struct scan_run_file *files = arena_array(group->arena, struct scan_run_file, place->count);
 
     roles_of_session(group, place, files);
     if (named) {
-        draft->log = session_log_directory(group->root, place->dir, group->arena);
-        draft->session = place->dir.count > 0 ? path_base(place->dir) : path_base(group->root);
-        draft->has_time = session_time(draft->session, &draft->time);
+        builder->log = session_log_directory(group->root, place->dir, group->arena);
+        builder->session = place->dir.count > 0 ? path_base(place->dir) : path_base(group->root);
+        builder->has_time = session_time(builder->session, &builder->time);
     } else {
-        draft->log =
+        builder->log =
             str_format(group->arena, "%.*s/%.*s", STR_ARG(group->root), STR_ARG(place->dir));
     }
-    draft_add_dir(group, draft, place->dir);
+    run_builder_add_dir(group, builder, place->dir);
     for (uint32_t i = 0; i < place->count; i++)
         if (!is_apart(group, place, files[i].file) &&
             (named || group->hints[files[i].file].kind != HINT_NONE))
-            draft_add_file(group, draft, files[i]);
+            run_builder_add_file(group, builder, files[i]);
 }
 
 /* The sessions by log directory; of one that was joined, by each of its own. */
-static struct sessions index_sessions(const struct drafts *drafts)
+static struct sessions index_sessions(const struct run_builders *builders)
 {
-    const struct group *group = drafts->group;
+    const struct group *group = builders->group;
     size_t count = 0;
 
-    for (size_t i = 0; i < drafts->count; i++)
-        count += drafts->items[i].run.dir_count;
+    for (size_t i = 0; i < builders->count; i++)
+        count += builders->items[i].run.dir_count;
     struct sessions ret = {.at = arena_array(group->arena, struct session_at, count)};
 
-    for (size_t i = 0; i < drafts->count; i++) {
-        const struct draft *draft = &drafts->items[i];
+    for (size_t i = 0; i < builders->count; i++) {
+        const struct run_builder *builder = &builders->items[i];
 
-        for (uint32_t k = 0; k < draft->run.dir_count && draft->session.count > 0; k++)
+        for (uint32_t k = 0; k < builder->run.dir_count && builder->session.count > 0; k++)
             ret.at[ret.count++] = (struct session_at){
-                .log = session_log_directory(group->root, draft->dirs[k], group->arena),
-                .draft = (uint32_t)i};
+                .log = session_log_directory(group->root, builder->dirs[k], group->arena),
+                .builder = (uint32_t)i};
     }
     qsort(ret.at, ret.count, sizeof *ret.at, by_log);
     return ret;
 }
 
 /* Of the sessions of the log directory that `dir` is, the one nearest to a time. */
-static struct draft *nearest_session(struct drafts *drafts, const struct sessions *sessions,
-                                     struct str dir, int64_t modified_ns)
+static struct run_builder *nearest_session(struct run_builders *builders,
+                                           const struct sessions *sessions, struct str dir,
+                                           int64_t modified_ns)
 {
-    struct session_at key = {.log = drafts->group->root};
-    struct draft *best = NULL;
+    struct session_at key = {.log = builders->group->root};
+    struct run_builder *best = NULL;
 
     if (dir.count > 0)
-        key.log = str_format(drafts->group->arena, "%.*s/%.*s", STR_ARG(key.log), STR_ARG(dir));
+        key.log = str_format(builders->group->arena, "%.*s/%.*s", STR_ARG(key.log), STR_ARG(dir));
     const struct session_at *at = bsearch(&key, sessions->at, sessions->count, sizeof *at, by_log);
     while (at != NULL && at > sessions->at && str_equal(at[-1].log, key.log))
         at--;
     for (; at != NULL && at < sessions->at + sessions->count && str_equal(at->log, key.log); at++) {
-        struct draft *draft = &drafts->items[at->draft];
+        struct run_builder *builder = &builders->items[at->builder];
 
-        if (best == NULL || llabs(draft->run.modified_ns - modified_ns) <
+        if (best == NULL || llabs(builder->run.modified_ns - modified_ns) <
                                 llabs(best->run.modified_ns - modified_ns))
-            best = draft;
+            best = builder;
     }
     return best;
 }
@@ -112,85 +113,88 @@ static struct str dump_of(struct str dir)
 }
 
 /* The session that a file belongs to which lies beside plugins/, or a dump in a directory there. */
-static struct draft *session_beside(struct drafts *drafts, const struct sessions *sessions,
-                                    const struct place *place, enum hint_kind kind,
-                                    int64_t modified_ns)
+static struct run_builder *session_beside(struct run_builders *builders,
+                                          const struct sessions *sessions,
+                                          const struct place *place, enum hint_kind kind,
+                                          int64_t modified_ns)
 {
     struct str dir = kind == HINT_HLO ? dump_of(place->dir) : place->dir;
-    struct draft *session = NULL;
+    struct run_builder *session = NULL;
 
     if (kind != HINT_PPROF && kind != HINT_HLO)
         return NULL;
-    session = nearest_session(drafts, sessions, dir, modified_ns);
+    session = nearest_session(builders, sessions, dir, modified_ns);
     if (session == NULL && kind == HINT_HLO && dir.count > 0)
-        session = nearest_session(drafts, sessions, path_dir(dir), modified_ns);
+        session = nearest_session(builders, sessions, path_dir(dir), modified_ns);
     return session;
 }
 
-/* The draft to which a file of this key belongs; a little way back, for places are neighbours. */
-static struct draft *find_draft(struct drafts *drafts, enum hint_kind kind, struct str key)
+/* The builder to which a file of this key belongs; a little way back, for places are neighbours. */
+static struct run_builder *find_builder(struct run_builders *builders, enum hint_kind kind,
+                                        struct str key)
 {
     enum { LOOK_BACK_MAX = 8 };
 
-    for (size_t i = drafts->count; i > 0 && i + LOOK_BACK_MAX > drafts->count; i--) {
-        struct draft *draft = &drafts->items[i - 1];
+    for (size_t i = builders->count; i > 0 && i + LOOK_BACK_MAX > builders->count; i--) {
+        struct run_builder *builder = &builders->items[i - 1];
 
-        if (draft->log.count == 0 && draft->kind == kind && kind != HINT_ANY &&
-            str_equal(draft->key, key))
-            return draft;
+        if (builder->log.count == 0 && builder->kind == kind && kind != HINT_ANY &&
+            str_equal(builder->key, key))
+            return builder;
     }
     return NULL;
 }
 
 /* Files that make up one run with all others of their kind in a directory. */
-static void add_together(struct drafts *drafts, uint32_t index, struct str home, struct hint hint,
-                         enum hint_kind kind)
+static void add_together(struct run_builders *builders, uint32_t index, struct str home,
+                         struct hint hint, enum hint_kind kind)
 {
-    const struct group *group = drafts->group;
-    struct draft *draft = find_draft(drafts, kind, home);
+    const struct group *group = builders->group;
+    struct run_builder *builder = find_builder(builders, kind, home);
 
-    if (draft == NULL) {
-        draft = draft_add(drafts, home);
-        draft->key = home;
-        draft->kind = kind;
+    if (builder == NULL) {
+        builder = run_builder_add(builders, home);
+        builder->key = home;
+        builder->kind = kind;
     }
-    draft_add_dir(group, draft, path_dir(group->files[index].path));
-    draft_add_file(group, draft,
-                   (struct scan_run_file){.file = index,
-                                          .role = hint.is_text_form ? SCAN_COPY : SCAN_TRACE,
-                                          .rank = hint.is_text_form,
-                                          .host = hint.stem});
+    run_builder_add_dir(group, builder, path_dir(group->files[index].path));
+    run_builder_add_file(group, builder,
+                         (struct scan_run_file){.file = index,
+                                                .role = hint.is_text_form ? SCAN_COPY : SCAN_TRACE,
+                                                .rank = hint.is_text_form,
+                                                .host = hint.stem});
 }
 
 /* A file of a run of its own. The same stem in another packing, or a report beside its SQLite
  * export, is a copy. */
-static void add_single(struct drafts *drafts, uint32_t index, struct str dir, struct hint hint)
+static void add_single(struct run_builders *builders, uint32_t index, struct str dir,
+                       struct hint hint)
 {
-    const struct group *group = drafts->group;
+    const struct group *group = builders->group;
     const struct scan_file *file = &group->files[index];
     struct str key = hint.stem;
 
     if (dir.count > 0)
         key = str_format(group->arena, "%.*s/%.*s", STR_ARG(dir), STR_ARG(hint.stem));
-    struct draft *draft = find_draft(drafts, hint.kind, key);
+    struct run_builder *builder = find_builder(builders, hint.kind, key);
     bool is_report = str_ends(file->path, STR(".nsys-rep")) || str_ends(file->path, STR(".qdrep"));
-    bool copy = draft != NULL;
+    bool copy = builder != NULL;
 
-    if (draft == NULL) {
-        draft = draft_add(drafts, file->path);
-        draft->key = key;
-        draft->kind = hint.kind;
-        draft_add_dir(group, draft, dir);
-    } else if (!is_report && draft->files[0].rank == 1) { /* the export speaks, not the report */
-        draft->files[0].role = SCAN_COPY;
+    if (builder == NULL) {
+        builder = run_builder_add(builders, file->path);
+        builder->key = key;
+        builder->kind = hint.kind;
+        run_builder_add_dir(group, builder, dir);
+    } else if (!is_report && builder->files[0].rank == 1) { /* the export speaks, not the report */
+        builder->files[0].role = SCAN_COPY;
         copy = false;
     }
-    draft_add_file(group, draft,
-                   (struct scan_run_file){.file = index,
-                                          .role = copy ? SCAN_COPY : SCAN_TRACE,
-                                          .rank = is_report,
-                                          .host = hint.stem});
-    draft->run.certain |= hint.kind == HINT_NONE; /* asked for by its very name */
+    run_builder_add_file(group, builder,
+                         (struct scan_run_file){.file = index,
+                                                .role = copy ? SCAN_COPY : SCAN_TRACE,
+                                                .rank = is_report,
+                                                .host = hint.stem});
+    builder->run.certain |= hint.kind == HINT_NONE; /* asked for by its very name */
 }
 
 /* Is it, or the directory above it, what nsys-jax wrote? */
@@ -207,10 +211,10 @@ static bool is_nsys_jax(const struct group *group, const struct place *places, u
     return false;
 }
 
-static void add_rest(struct drafts *drafts, const struct sessions *sessions,
+static void add_rest(struct run_builders *builders, const struct sessions *sessions,
                      const struct place *place, const struct str *nsys_jax, enum hint_kind only)
 {
-    const struct group *group = drafts->group;
+    const struct group *group = builders->group;
 
     for (uint32_t i = 0; i < place->count; i++) {
         uint32_t index = place->order[i];
@@ -221,26 +225,26 @@ static void add_rest(struct drafts *drafts, const struct sessions *sessions,
 
         if (!is_only || (hint.kind == HINT_NONE && !group->is_one_file))
             continue;
-        struct draft *session =
-            session_beside(drafts, sessions, place, hint.kind, file->modified_ns);
+        struct run_builder *session =
+            session_beside(builders, sessions, place, hint.kind, file->modified_ns);
 
         if (session != NULL)
-            draft_add_file(
+            run_builder_add_file(
                 group, session,
                 (struct scan_run_file){.file = index,
                                        .role = hint.is_text_form ? SCAN_COPY : SCAN_BESIDE,
                                        .rank = hint.is_text_form,
                                        .host = hint.stem});
         else if (hint.kind == HINT_BUNDLE)
-            add_single(drafts, index, place->dir, hint);
+            add_single(builders, index, place->dir, hint);
         else if (nsys_jax != NULL)
-            add_together(drafts, index, *nsys_jax, hint, HINT_NSYS_JAX);
+            add_together(builders, index, *nsys_jax, hint, HINT_NSYS_JAX);
         else if (hint.kind == HINT_PPROF)
-            add_together(drafts, index, place->dir, hint, HINT_PPROF);
+            add_together(builders, index, place->dir, hint, HINT_PPROF);
         else if (hint.kind == HINT_HLO)
-            add_together(drafts, index, dump_of(place->dir), hint, HINT_HLO);
+            add_together(builders, index, dump_of(place->dir), hint, HINT_HLO);
         else if (hint.kind != HINT_NSYS_JAX && hint.kind != HINT_TABLE)
-            add_single(drafts, index, place->dir, hint);
+            add_single(builders, index, place->dir, hint);
     }
 }
 
@@ -333,66 +337,66 @@ static int newest_first(const void *a, const void *b)
     return order != 0 ? order : str_compare(left->dir, right->dir);
 }
 
-static struct scan_run finish(struct draft *draft)
+static struct scan_run finish(struct run_builder *builder)
 {
-    qsort(draft->files, draft->run.file_count, sizeof *draft->files, by_role);
-    for (uint32_t i = 0; i < draft->run.file_count; i++)
-        draft->run.host_count += draft->files[i].role == SCAN_TRACE;
-    draft->run.files = draft->files;
-    draft->run.dirs = draft->dirs;
-    draft->run.homes = draft->homes;
-    return draft->run;
+    qsort(builder->files, builder->run.file_count, sizeof *builder->files, by_role);
+    for (uint32_t i = 0; i < builder->run.file_count; i++)
+        builder->run.host_count += builder->files[i].role == SCAN_TRACE;
+    builder->run.files = builder->files;
+    builder->run.dirs = builder->dirs;
+    builder->run.homes = builder->homes;
+    return builder->run;
 }
 
-static void add_apart(struct drafts *drafts, const struct place *place)
+static void add_apart(struct run_builders *builders, const struct place *place)
 {
-    const struct group *group = drafts->group;
+    const struct group *group = builders->group;
 
     for (uint32_t i = 0; i < place->count; i++) {
         uint32_t index = place->order[i];
 
         if (is_apart(group, place, index))
-            add_single(drafts, index, place->dir, group->hints[index]);
+            add_single(builders, index, place->dir, group->hints[index]);
     }
 }
 
-static void collect_rest(struct drafts *drafts, const struct place *places, uint32_t count,
+static void collect_rest(struct run_builders *builders, const struct place *places, uint32_t count,
                          const bool *taken)
 {
     static const enum hint_kind passes[] = {HINT_PPROF, HINT_HLO, HINT_NONE};
-    const struct sessions sessions = index_sessions(drafts);
+    const struct sessions sessions = index_sessions(builders);
 
     for (uint32_t i = 0; i < count; i++) {
         struct str above = path_dir(places[i].dir);
         const struct str *nsys_jax = NULL;
 
-        if (is_nsys_jax(drafts->group, places, count, places[i].dir))
+        if (is_nsys_jax(builders->group, places, count, places[i].dir))
             nsys_jax = &places[i].dir;
-        else if (places[i].dir.count > 0 && is_nsys_jax(drafts->group, places, count, above))
+        else if (places[i].dir.count > 0 && is_nsys_jax(builders->group, places, count, above))
             nsys_jax = &above;
         if (taken[i])
-            add_apart(drafts, &places[i]);
+            add_apart(builders, &places[i]);
         for (size_t pass = 0; pass < COUNT(passes) && !taken[i]; pass++)
-            add_rest(drafts, &sessions, &places[i], nsys_jax, passes[pass]);
+            add_rest(builders, &sessions, &places[i], nsys_jax, passes[pass]);
     }
 }
 
-static void collect(struct drafts *drafts, uint32_t file_count)
+static void collect(struct run_builders *builders, uint32_t file_count)
 {
     uint32_t place_count;
-    struct place *places = find_places(drafts->group, file_count, &place_count);
-    bool *taken = arena_array(drafts->group->arena, bool, place_count);
+    struct place *places = find_places(builders->group, file_count, &place_count);
+    bool *taken = arena_array(builders->group->arena, bool, place_count);
 
     for (uint32_t i = 0; i < place_count; i++) {
-        taken[i] = is_session(drafts->group, &places[i]);
+        taken[i] = is_session(builders->group, &places[i]);
         if (taken[i])
-            add_session(drafts, &places[i]);
+            add_session(builders, &places[i]);
     }
-    join_sessions(drafts);
-    size_t session_count = drafts->count;
+    join_sessions(builders);
+    size_t session_count = builders->count;
 
-    collect_rest(drafts, places, place_count, taken);
-    join_ranks(drafts, session_count);
+    collect_rest(builders, places, place_count, taken);
+    join_ranks(builders, session_count);
 }
 
 static void read_hints(struct group *group, uint32_t file_count)
@@ -411,21 +415,21 @@ void scan_group(struct str root, const struct scan_file *files, uint32_t file_co
 {
     struct group group = {
         .root = root, .files = files, .arena = arena, .is_one_file = file_count == 1};
-    struct drafts drafts = {.group = &group};
+    struct run_builders builders = {.group = &group};
 
     *ret = NULL;
     *ret_count = 0;
     if (file_count == 0)
         return;
     read_hints(&group, file_count);
-    collect(&drafts, file_count);
-    if (drafts.count == 0)
+    collect(&builders, file_count);
+    if (builders.count == 0)
         return;
-    name_runs(&drafts);
+    name_runs(&builders);
 
-    *ret = arena_array(arena, struct scan_run, drafts.count);
-    for (size_t i = 0; i < drafts.count; i++)
-        (*ret)[i] = finish(&drafts.items[i]);
-    qsort(*ret, drafts.count, sizeof **ret, newest_first);
-    *ret_count = (uint32_t)drafts.count;
+    *ret = arena_array(arena, struct scan_run, builders.count);
+    for (size_t i = 0; i < builders.count; i++)
+        (*ret)[i] = finish(&builders.items[i]);
+    qsort(*ret, builders.count, sizeof **ret, newest_first);
+    *ret_count = (uint32_t)builders.count;
 }

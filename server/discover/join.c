@@ -13,7 +13,7 @@
  */
 #include <stdlib.h>
 
-#include "discover/draft.h"
+#include "discover/run_builder.h"
 #include "discover/session.h"
 
 enum {
@@ -27,9 +27,9 @@ struct window { /* Unix time */
     int64_t start_ns, end_ns;
 };
 
-struct candidate { /* a draft among those it may be joined with */
-    struct draft *draft;
-    struct str hood; /* drafts of other neighbourhoods are never of the same capture */
+struct candidate { /* a builder among those it may be joined with */
+    struct run_builder *builder;
+    struct str hood; /* builders of other neighbourhoods are never of the same capture */
     struct window window;
     struct candidate *into; /* what it was joined into; NULL itself */
 };
@@ -83,10 +83,10 @@ bool names_a_place(struct str name)
     return is_numbered && cut_place_word(&word);
 }
 
-static bool is_host_of(const struct draft *draft, struct str host)
+static bool is_host_of(const struct run_builder *builder, struct str host)
 {
-    for (uint32_t i = 0; i < draft->run.file_count; i++)
-        if (draft->files[i].role == SCAN_TRACE && str_equal(draft->files[i].host, host))
+    for (uint32_t i = 0; i < builder->run.file_count; i++)
+        if (builder->files[i].role == SCAN_TRACE && str_equal(builder->files[i].host, host))
             return true;
     return false;
 }
@@ -97,7 +97,7 @@ static struct str place_of(const struct group *group, const struct scan_run_file
     return path_base(path_dir(group->files[file->file].path));
 }
 
-static bool hosts_differ(const struct draft *a, const struct draft *b)
+static bool hosts_differ(const struct run_builder *a, const struct run_builder *b)
 {
     for (uint32_t i = 0; i < b->run.file_count; i++)
         if (b->files[i].role == SCAN_TRACE && is_host_of(a, b->files[i].host))
@@ -106,20 +106,21 @@ static bool hosts_differ(const struct draft *a, const struct draft *b)
 }
 
 /* Does each of its traces lie in a directory of one process, which is its host's name or may be? */
-static bool is_of_places(const struct group *group, const struct draft *draft)
+static bool is_of_places(const struct group *group, const struct run_builder *builder)
 {
-    for (uint32_t i = 0; i < draft->run.file_count; i++) {
-        struct str place = place_of(group, &draft->files[i]);
+    for (uint32_t i = 0; i < builder->run.file_count; i++) {
+        struct str place = place_of(group, &builder->files[i]);
 
-        if (draft->files[i].role != SCAN_TRACE || !names_a_place(place))
+        if (builder->files[i].role != SCAN_TRACE || !names_a_place(place))
             return false;
-        if (i > 0 && !str_equal(draft->files[i].host, place))
+        if (i > 0 && !str_equal(builder->files[i].host, place))
             return false;
     }
     return true;
 }
 
-static bool places_differ(const struct group *group, const struct draft *a, const struct draft *b)
+static bool places_differ(const struct group *group, const struct run_builder *a,
+                          const struct run_builder *b)
 {
     if (!is_of_places(group, a) || !is_of_places(group, b))
         return false;
@@ -130,10 +131,10 @@ static bool places_differ(const struct group *group, const struct draft *a, cons
     return true;
 }
 
-static void call_hosts_by_place(const struct group *group, struct draft *draft)
+static void call_hosts_by_place(const struct group *group, struct run_builder *builder)
 {
-    for (uint32_t i = 0; i < draft->run.file_count; i++)
-        draft->files[i].host = place_of(group, &draft->files[i]);
+    for (uint32_t i = 0; i < builder->run.file_count; i++)
+        builder->files[i].host = place_of(group, &builder->files[i]);
 }
 
 static void widen(struct window *window, struct window by, bool first)
@@ -149,16 +150,16 @@ static void widen(struct window *window, struct window by, bool first)
 }
 
 /* From the first to the last event of all its hosts; unknown while one was not read. */
-static struct window window_of(const struct group *group, const struct draft *draft)
+static struct window window_of(const struct group *group, const struct run_builder *builder)
 {
     struct window window = {0};
     bool first = true;
 
-    for (uint32_t i = 0; i < draft->run.file_count; i++) {
-        const struct scan_known *known = &group->files[draft->files[i].file].known;
+    for (uint32_t i = 0; i < builder->run.file_count; i++) {
+        const struct scan_known *known = &group->files[builder->files[i].file].known;
         struct window one = {known->has_window, known->start_ns, known->end_ns};
 
-        if (draft->files[i].role != SCAN_TRACE)
+        if (builder->files[i].role != SCAN_TRACE)
             continue;
         widen(&window, one, first);
         first = false;
@@ -171,7 +172,7 @@ static bool overlap(struct window a, struct window b)
     return a.start_ns <= b.end_ns && b.start_ns <= a.end_ns;
 }
 
-static bool may_be_one(const struct draft *a, const struct draft *b)
+static bool may_be_one(const struct run_builder *a, const struct run_builder *b)
 {
     if (a->has_time != b->has_time)
         return false;
@@ -182,15 +183,15 @@ static bool are_one(const struct candidate *a, const struct candidate *b)
 {
     if (a->window.known && b->window.known)
         return overlap(a->window, b->window);
-    return a->draft->has_time && b->draft->has_time &&
-           llabs(a->draft->time - b->draft->time) <= EXPORT_SPREAD_S;
+    return a->builder->has_time && b->builder->has_time &&
+           llabs(a->builder->time - b->builder->time) <= EXPORT_SPREAD_S;
 }
 
 static int64_t distance_ns(const struct candidate *a, const struct candidate *b)
 {
     if (a->window.known && b->window.known)
         return llabs(a->window.start_ns / 2 - b->window.start_ns / 2) * 2;
-    return llabs(a->draft->time - b->draft->time) * 1000000000;
+    return llabs(a->builder->time - b->builder->time) * 1000000000;
 }
 
 static struct candidate *whole(struct candidate *candidate)
@@ -199,11 +200,11 @@ static struct candidate *whole(struct candidate *candidate)
 }
 
 /* Log directories of workers, or called as their one host is, lie in one neighbourhood. */
-static struct str hood_of_session(const struct draft *draft)
+static struct str hood_of_session(const struct run_builder *builder)
 {
-    struct str base = path_base(draft->log);
+    struct str base = path_base(builder->log);
 
-    return names_a_place(base) || is_host_of(draft, base) ? path_dir(draft->log) : draft->log;
+    return names_a_place(base) || is_host_of(builder, base) ? path_dir(builder->log) : builder->log;
 }
 
 static int by_hood_and_time(const void *a, const void *b)
@@ -211,11 +212,11 @@ static int by_hood_and_time(const void *a, const void *b)
     const struct candidate *left = a, *right = b;
     int order = str_compare(left->hood, right->hood);
 
-    if (order == 0 && left->draft->has_time != right->draft->has_time)
-        order = left->draft->has_time ? -1 : 1;
-    if (order == 0 && left->draft->time != right->draft->time)
-        order = left->draft->time < right->draft->time ? -1 : 1;
-    return order != 0 ? order : str_compare(left->draft->run.dir, right->draft->run.dir);
+    if (order == 0 && left->builder->has_time != right->builder->has_time)
+        order = left->builder->has_time ? -1 : 1;
+    if (order == 0 && left->builder->time != right->builder->time)
+        order = left->builder->time < right->builder->time ? -1 : 1;
+    return order != 0 ? order : str_compare(left->builder->run.dir, right->builder->run.dir);
 }
 
 /* The run that the session at `index` continues: the nearest in time. */
@@ -227,12 +228,12 @@ static struct candidate *find_partner(struct candidate *candidates, size_t index
     for (size_t i = index; i-- > first;) {
         struct candidate *other = &candidates[i];
 
-        if (!str_equal(other->hood, session->hood) || !may_be_one(other->draft, session->draft))
+        if (!str_equal(other->hood, session->hood) || !may_be_one(other->builder, session->builder))
             break; /* they come by time: those before are further away */
         other = whole(other);
-        if (!hosts_differ(other->draft, session->draft))
+        if (!hosts_differ(other->builder, session->builder))
             continue;
-        other->draft->run.joinable = session->draft->run.joinable = true;
+        other->builder->run.joinable = session->builder->run.joinable = true;
         if (are_one(other, session) &&
             (best == NULL || distance_ns(other, session) < distance_ns(best, session)))
             best = other;
@@ -240,18 +241,19 @@ static struct candidate *find_partner(struct candidate *candidates, size_t index
     return best;
 }
 
-void join_sessions(struct drafts *drafts)
+void join_sessions(struct run_builders *builders)
 {
-    const struct group *group = drafts->group;
-    struct candidate *candidates = arena_array(group->arena, struct candidate, drafts->count);
+    const struct group *group = builders->group;
+    struct candidate *candidates = arena_array(group->arena, struct candidate, builders->count);
     size_t count = 0;
 
-    for (size_t i = 0; i < drafts->count; i++) {
-        struct draft *draft = &drafts->items[i];
+    for (size_t i = 0; i < builders->count; i++) {
+        struct run_builder *builder = &builders->items[i];
 
-        if (draft->session.count > 0)
-            candidates[count++] = (struct candidate){
-                .draft = draft, .hood = hood_of_session(draft), .window = window_of(group, draft)};
+        if (builder->session.count > 0)
+            candidates[count++] = (struct candidate){.builder = builder,
+                                                     .hood = hood_of_session(builder),
+                                                     .window = window_of(group, builder)};
     }
     qsort(candidates, count, sizeof *candidates, by_hood_and_time);
     for (size_t i = 0; i < count; i++) {
@@ -259,33 +261,34 @@ void join_sessions(struct drafts *drafts)
 
         if (partner == NULL)
             continue;
-        if (!str_equal(partner->draft->log, candidates[i].draft->log)) {
-            partner->draft->log = partner->hood;
-            partner->draft->is_wide = true;
+        if (!str_equal(partner->builder->log, candidates[i].builder->log)) {
+            partner->builder->log = partner->hood;
+            partner->builder->is_wide = true;
         }
-        draft_join(group, partner->draft, candidates[i].draft);
+        run_builder_join(group, partner->builder, candidates[i].builder);
         widen(&partner->window, candidates[i].window, false);
         candidates[i].into = partner;
     }
-    drafts_pack(drafts, 0);
+    run_builders_pack(builders, 0);
 }
 
 /* What its one trace, or the first of several, turned out to be. */
-static const struct scan_known *known_of(const struct group *group, const struct draft *draft)
+static const struct scan_known *known_of(const struct group *group,
+                                         const struct run_builder *builder)
 {
     uint32_t file = 0;
 
-    while (file + 1 < draft->run.file_count && draft->files[file].role != SCAN_TRACE)
+    while (file + 1 < builder->run.file_count && builder->files[file].role != SCAN_TRACE)
         file++;
-    return &group->files[draft->files[file].file].known;
+    return &group->files[builder->files[file].file].known;
 }
 
-static bool has_rank(const struct group *group, const struct draft *draft, int64_t rank)
+static bool has_rank(const struct group *group, const struct run_builder *builder, int64_t rank)
 {
-    for (uint32_t i = 0; i < draft->run.file_count; i++) {
-        const struct scan_known *known = &group->files[draft->files[i].file].known;
+    for (uint32_t i = 0; i < builder->run.file_count; i++) {
+        const struct scan_known *known = &group->files[builder->files[i].file].known;
 
-        if (draft->files[i].role == SCAN_TRACE && known->rank >= 0 && known->rank == rank)
+        if (builder->files[i].role == SCAN_TRACE && known->rank >= 0 && known->rank == rank)
             return true;
     }
     return false;
@@ -296,19 +299,19 @@ static struct candidate *find_job(const struct group *group, struct candidate *c
                                   size_t index)
 {
     struct candidate *rank = &candidates[index];
-    struct str job = known_of(group, rank->draft)->group;
+    struct str job = known_of(group, rank->builder)->group;
     size_t first = index > LOOK_BACK_MAX ? index - LOOK_BACK_MAX : 0;
 
     for (size_t i = index; i-- > first;) {
         struct candidate *other = whole(&candidates[i]);
 
         if (!str_equal(candidates[i].hood, rank->hood) ||
-            !str_equal(known_of(group, candidates[i].draft)->group, job))
+            !str_equal(known_of(group, candidates[i].builder)->group, job))
             return NULL;
-        if (!has_rank(group, other->draft, known_of(group, rank->draft)->rank) &&
+        if (!has_rank(group, other->builder, known_of(group, rank->builder)->rank) &&
             overlap(other->window, rank->window) &&
-            (hosts_differ(other->draft, rank->draft) ||
-             places_differ(group, other->draft, rank->draft)))
+            (hosts_differ(other->builder, rank->builder) ||
+             places_differ(group, other->builder, rank->builder)))
             return other;
     }
     return NULL;
@@ -321,11 +324,11 @@ static int by_job_and_start(const void *a, const void *b, void *data)
     int order = str_compare(left->hood, right->hood);
 
     if (order == 0)
-        order =
-            str_compare(known_of(group, left->draft)->group, known_of(group, right->draft)->group);
+        order = str_compare(known_of(group, left->builder)->group,
+                            known_of(group, right->builder)->group);
     if (order == 0 && left->window.start_ns != right->window.start_ns)
         order = left->window.start_ns < right->window.start_ns ? -1 : 1;
-    return order != 0 ? order : str_compare(left->draft->run.dir, right->draft->run.dir);
+    return order != 0 ? order : str_compare(left->builder->run.dir, right->builder->run.dir);
 }
 
 struct str scan_neighbourhood(struct str path)
@@ -335,9 +338,9 @@ struct str scan_neighbourhood(struct str path)
     return names_a_place(path_base(dir)) ? path_dir(dir) : dir;
 }
 
-static struct str hood_of_file(const struct group *group, const struct draft *draft)
+static struct str hood_of_file(const struct group *group, const struct run_builder *builder)
 {
-    return scan_neighbourhood(group->files[draft->files[0].file].path);
+    return scan_neighbourhood(group->files[builder->files[0].file].path);
 }
 
 /* What the keys of two ranks begin with, without the word that counts them: "k/sampled" of
@@ -356,7 +359,7 @@ static struct str common_start(struct str a, struct str b)
 
 /* One capture of both, under what their names have in common: "traces/step_10" of
  * "traces/rank0/step_10" and "traces/rank1/step_10". */
-static void join_rank(const struct group *group, struct draft *job, struct draft *rank)
+static void join_rank(const struct group *group, struct run_builder *job, struct run_builder *rank)
 {
     struct str base = path_base(rank->key), hood = path_dir(path_dir(rank->key));
 
@@ -371,23 +374,24 @@ static void join_rank(const struct group *group, struct draft *job, struct draft
     } else {
         job->key = common_start(job->key, rank->key);
     }
-    draft_join(group, job, rank);
+    run_builder_join(group, job, rank);
 }
 
-void join_ranks(struct drafts *drafts, size_t first)
+void join_ranks(struct run_builders *builders, size_t first)
 {
-    const struct group *group = drafts->group;
+    const struct group *group = builders->group;
     struct candidate *candidates =
-        arena_array(group->arena, struct candidate, drafts->count - first);
+        arena_array(group->arena, struct candidate, builders->count - first);
     size_t count = 0;
 
-    for (size_t i = first; i < drafts->count; i++) {
-        struct draft *draft = &drafts->items[i];
-        struct window window = window_of(group, draft);
+    for (size_t i = first; i < builders->count; i++) {
+        struct run_builder *builder = &builders->items[i];
+        struct window window = window_of(group, builder);
 
-        if (draft->run.file_count > 0 && known_of(group, draft)->group.count > 0 && window.known)
+        if (builder->run.file_count > 0 && known_of(group, builder)->group.count > 0 &&
+            window.known)
             candidates[count++] = (struct candidate){
-                .draft = draft, .hood = hood_of_file(group, draft), .window = window};
+                .builder = builder, .hood = hood_of_file(group, builder), .window = window};
     }
     qsort_r(candidates, count, sizeof *candidates, by_job_and_start, (void *)(uintptr_t)group);
     for (size_t i = 0; i < count; i++) {
@@ -395,9 +399,9 @@ void join_ranks(struct drafts *drafts, size_t first)
 
         if (job == NULL)
             continue;
-        join_rank(group, job->draft, candidates[i].draft);
+        join_rank(group, job->builder, candidates[i].builder);
         widen(&job->window, candidates[i].window, false);
         candidates[i].into = job;
     }
-    drafts_pack(drafts, first);
+    run_builders_pack(builders, first);
 }

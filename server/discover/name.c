@@ -1,7 +1,7 @@
 /* What runs are called. */
 #include <stdlib.h>
 
-#include "discover/draft.h"
+#include "discover/run_builder.h"
 #include "discover/session.h"
 
 /* "a/plugins/profile/b" -> "a/b" */
@@ -50,49 +50,51 @@ static struct str run_name(const struct group *group, struct str path, bool fold
 }
 
 /* The name's path below the root: a log directory's, with the session's where it has several. */
-static struct str path_of(const struct group *group, const struct draft *draft, bool several)
+static struct str path_of(const struct group *group, const struct run_builder *builder,
+                          bool several)
 {
-    struct str dir = draft->run.dir;
+    struct str dir = builder->run.dir;
 
-    if (draft->log.count == 0)
-        return draft->key;
-    if (draft->session.count == 0 || dir.count == 0)
+    if (builder->log.count == 0)
+        return builder->key;
+    if (builder->session.count == 0 || dir.count == 0)
         return dir;
     struct str log = path_dir(path_dir(path_dir(dir)));
     size_t above = group->root.count + 1;
 
-    if (draft->is_wide)
-        log = draft->log.count > above ? str_skip(draft->log, above) : STR("");
+    if (builder->is_wide)
+        log = builder->log.count > above ? str_skip(builder->log, above) : STR("");
 
     if (several)
         return log.count == 0
-                   ? draft->session
-                   : str_format(group->arena, "%.*s/%.*s", STR_ARG(log), STR_ARG(draft->session));
+                   ? builder->session
+                   : str_format(group->arena, "%.*s/%.*s", STR_ARG(log), STR_ARG(builder->session));
     /* The root lies inside the log directory, which alone has a telling name. */
-    if (log.count == 0 && draft->log.count < group->root.count)
-        return path_base(draft->log);
+    if (log.count == 0 && builder->log.count < group->root.count)
+        return path_base(builder->log);
     return log;
 }
 
-static void give_name(const struct drafts *drafts, size_t index)
+static void give_name(const struct run_builders *builders, size_t index)
 {
-    struct draft *draft = &drafts->items[index];
-    const struct draft *before = index > 0 ? draft - 1 : NULL;
-    const struct draft *after = index + 1 < drafts->count ? draft + 1 : NULL;
-    bool several = draft->log.count > 0 && ((before && str_equal(before->log, draft->log)) ||
-                                            (after && str_equal(after->log, draft->log)));
-    struct str path = path_of(drafts->group, draft, several);
+    struct run_builder *builder = &builders->items[index];
+    const struct run_builder *before = index > 0 ? builder - 1 : NULL;
+    const struct run_builder *after = index + 1 < builders->count ? builder + 1 : NULL;
+    bool several = builder->log.count > 0 && ((before && str_equal(before->log, builder->log)) ||
+                                              (after && str_equal(after->log, builder->log)));
+    struct str path = path_of(builders->group, builder, several);
 
-    draft->run.name = run_name(drafts->group, path, true);
-    draft->unfolded =
-        run_name(drafts->group, draft->own_key.count > 0 ? draft->own_key : path, false);
-    if (draft->kind == HINT_BUNDLE) /* beside the run that it was made of */
-        draft->unfolded = str_format(drafts->group->arena, "%.*s.jvz", STR_ARG(draft->unfolded));
+    builder->run.name = run_name(builders->group, path, true);
+    builder->unfolded =
+        run_name(builders->group, builder->own_key.count > 0 ? builder->own_key : path, false);
+    if (builder->kind == HINT_BUNDLE) /* beside the run that it was made of */
+        builder->unfolded =
+            str_format(builders->group->arena, "%.*s.jvz", STR_ARG(builder->unfolded));
 }
 
 static int by_name(const void *a, const void *b)
 {
-    const struct draft *left = a, *right = b;
+    const struct run_builder *left = a, *right = b;
     int order = str_compare(left->run.name, right->run.name);
 
     return order != 0 ? order : str_compare(left->run.dir, right->run.dir);
@@ -100,21 +102,21 @@ static int by_name(const void *a, const void *b)
 
 /* Where folding would make two runs share a name, neither is folded; a bundle keeps its suffix, and
  * what ranks have in common becomes the first rank's own name. */
-static void tell_apart(struct drafts *drafts)
+static void tell_apart(struct run_builders *builders)
 {
-    for (size_t first = 0, end; first < drafts->count; first = end) {
-        for (end = first + 1; end < drafts->count; end++)
-            if (!str_equal(drafts->items[first].run.name, drafts->items[end].run.name))
+    for (size_t first = 0, end; first < builders->count; first = end) {
+        for (end = first + 1; end < builders->count; end++)
+            if (!str_equal(builders->items[first].run.name, builders->items[end].run.name))
                 break;
         for (size_t i = first; end - first > 1 && i < end; i++)
-            drafts->items[i].run.name = drafts->items[i].unfolded;
+            builders->items[i].run.name = builders->items[i].unfolded;
     }
 }
 
-void name_runs(struct drafts *drafts)
+void name_runs(struct run_builders *builders)
 {
-    for (size_t i = 0; i < drafts->count; i++)
-        give_name(drafts, i);
-    qsort(drafts->items, drafts->count, sizeof *drafts->items, by_name);
-    tell_apart(drafts);
+    for (size_t i = 0; i < builders->count; i++)
+        give_name(builders, i);
+    qsort(builders->items, builders->count, sizeof *builders->items, by_name);
+    tell_apart(builders);
 }

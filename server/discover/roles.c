@@ -10,7 +10,7 @@
  * The last two are never hosts while anything else is there.
  */
 #include "base/names.h"
-#include "discover/draft.h"
+#include "discover/run_builder.h"
 #include "discover/session.h"
 
 enum rank {

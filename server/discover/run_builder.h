@@ -2,7 +2,7 @@
  *
  *   places -> sessions -> joined -> the rest -> joined -> named
  *
- * A draft begins as what one directory, or one file, holds; drafts of one capture become one.
+ * A builder begins as what one directory, or one file, holds; builders of one capture become one.
  */
 #ifndef JVIEWD_DISCOVER_DRAFT_H
 #define JVIEWD_DISCOVER_DRAFT_H
@@ -25,7 +25,7 @@ struct place { /* the files of one directory: order[first ... first + count) */
     uint32_t count;
 };
 
-struct draft {
+struct run_builder {
     struct scan_run run;
     struct scan_run_file *files;
     struct str *dirs, *homes;
@@ -42,32 +42,34 @@ struct draft {
     bool is_joined; /* into another: no run of its own */
 };
 
-struct drafts {
+struct run_builders {
     const struct group *group;
-    struct draft *items;
+    struct run_builder *items;
     size_t count, capacity;
 };
 
-/* draft.c */
-struct draft *draft_add(struct drafts *drafts, struct str home);
-void draft_add_dir(const struct group *group, struct draft *draft, struct str dir);
-void draft_add_file(const struct group *group, struct draft *draft, struct scan_run_file file);
+/* run_builder.c */
+struct run_builder *run_builder_add(struct run_builders *builders, struct str home);
+void run_builder_add_dir(const struct group *group, struct run_builder *builder, struct str dir);
+void run_builder_add_file(const struct group *group, struct run_builder *builder,
+                          struct scan_run_file file);
 /* Moves all that `from` holds. */
-void draft_join(const struct group *group, struct draft *into, struct draft *from);
+void run_builder_join(const struct group *group, struct run_builder *into,
+                      struct run_builder *from);
 /* Drops what was joined into another, from `first` on. */
-void drafts_pack(struct drafts *drafts, size_t first);
+void run_builders_pack(struct run_builders *builders, size_t first);
 
 /* The roles of the files of one session, in the place's order. */
 void roles_of_session(const struct group *group, const struct place *place,
                       struct scan_run_file *ret);
 
-/* join.c: drafts of one capture become one. */
-void join_sessions(struct drafts *drafts);
-void join_ranks(struct drafts *drafts, size_t first);
+/* join.c: builders of one capture become one. */
+void join_sessions(struct run_builders *builders);
+void join_ranks(struct run_builders *builders, size_t first);
 /* "worker0", "rank-3", "node_12": a directory or a file of one process among many. */
 bool names_a_place(struct str name);
 
-/* name.c: gives every draft its name. */
-void name_runs(struct drafts *drafts);
+/* name.c: gives every builder its name. */
+void name_runs(struct run_builders *builders);
 
 #endif
