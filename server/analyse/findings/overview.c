@@ -241,7 +241,7 @@ enum status overview(struct facts *facts, struct overview *ret, struct error *er
     ret->basis = overview_basis(facts->run, ret, facts->arena);
     ret->duration_ps = hull_of(selections);
     fill_ops(ops, ret);
-    places_find(selections->items, selections->count, facts->arena, &ret->places);
+    op_placement_find(selections->items, selections->count, facts->arena, &ret->places);
     fill_notes(facts->run, steps, notes, facts->arena, ret);
     ret->sentence = overview_sentence(ret, facts->arena);
     findings_find(facts, &ret->findings);

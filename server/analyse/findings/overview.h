@@ -8,7 +8,7 @@
 
 #include "analyse/findings/findings.h"
 #include "analyse/memory/memory.h"
-#include "analyse/ops/places.h"
+#include "analyse/ops/op_placement.h"
 
 struct device_busy {
     struct str name; /* "/device:GPU:0", or "device 0" for ordinals on host threads */
@@ -54,7 +54,7 @@ struct overview {
     const struct table *ops; /* all of them: up to 10,000 rows by op */
     struct table top;        /* the first ten of them */
     struct most_of_time most;
-    struct places places;
+    struct op_placement places;
     struct memory_summary memory;
     struct findings findings;        /* all; the first five are shown */
     const struct answer_note *notes; /* of the traces, equal ones of several hosts once */

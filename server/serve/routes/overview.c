@@ -195,7 +195,7 @@ static void put_memory(struct json *json, const struct memory_summary *memory)
 }
 
 /* Where ops ran; what of hosts and callbacks might be on a device. */
-static void put_places(struct json *json, const struct places *places)
+static void put_places(struct json *json, const struct op_placement *places)
 {
     json_key(json, "places");
     json_open(json, '{');

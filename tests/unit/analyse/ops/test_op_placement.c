@@ -2,25 +2,25 @@
 #include "unit/analyse/made_run.h"
 
 #include "analyse/hlo/callbacks.h"
-#include "analyse/ops/places.h"
+#include "analyse/ops/op_placement.h"
 
-static struct places find(struct made_run *run, struct restriction restriction)
+static struct op_placement find(struct made_run *run, struct restriction restriction)
 {
     struct restriction *asked = arena_new(run->made.arena, struct restriction);
     struct selection *selections;
-    struct places places;
+    struct op_placement places;
     uint32_t count;
 
     *asked = restriction;
     CHECK_OK("restrict",
              restrict_run(&run->run, asked, run->made.arena, &selections, &count, &run->made.err),
              &run->made.err);
-    places_find(selections, count, run->made.arena, &places);
+    op_placement_find(selections, count, run->made.arena, &places);
     return places;
 }
 
-static void check(const char *what, const struct places *places, int64_t device_ps, int64_t host_ps,
-                  int64_t callback_ps)
+static void check(const char *what, const struct op_placement *places, int64_t device_ps,
+                  int64_t host_ps, int64_t callback_ps)
 {
     CHECK_INT(what, places->of[PLACE_DEVICE].self_ps, device_ps);
     CHECK_INT(what, places->of[PLACE_HOST].self_ps, host_ps);
@@ -41,7 +41,7 @@ static void on_the_processor(void **state)
     run_slice(&run, python, 62, 20, "$callback.py:90 pure_callback_impl", KIND_HOST);
     run_finish(&run);
 
-    struct places places = find(&run, (struct restriction){0});
+    struct op_placement places = find(&run, (struct restriction){0});
 
     check("whole", &places, 50, 0, 30);
     CHECK("measured, and none", places.of[PLACE_HOST].reason.count == 0);
@@ -69,7 +69,7 @@ static void beside_devices(void **state)
     run_slice(&run, python, 12, 10, "$callback.py:90 pure_callback_impl", KIND_HOST);
     run_finish(&run);
 
-    struct places places = find(&run, (struct restriction){0});
+    struct op_placement places = find(&run, (struct restriction){0});
 
     check("three places", &places, 100, 40, 20);
     CHECK_INT("two might move", places.movable_count, 2);
@@ -95,7 +95,7 @@ static void of_others(void **state)
     run_slice(&run, host, 400, 50, "Session::Run", KIND_HOST);
     run_finish(&run);
 
-    struct places places = find(&run, (struct restriction){0});
+    struct op_placement places = find(&run, (struct restriction){0});
 
     check("marked", &places, 100, 10 + 11, 12);
     CHECK_INT("input cannot move", places.movable_count, 2);

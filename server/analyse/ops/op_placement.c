@@ -1,10 +1,10 @@
 /* Tells each op's place by its track and name, and sums time by place. */
-#include "analyse/ops/places.h"
+#include "analyse/ops/op_placement.h"
 
 #include <stdlib.h>
 
 #include "analyse/hlo/callbacks.h"
-#include "analyse/ops/places_parts.h"
+#include "analyse/ops/op_placement_parts.h"
 #include "analyse/ops/top_parts.h"
 #include "analyse/scan/scan.h"
 #include "base/names.h"
@@ -19,8 +19,8 @@ const char *place_word(enum place place)
     return words[place];
 }
 
-void places_add_movable(struct places_work *work, struct str name, enum place place,
-                        const char *why, struct place_sum sum)
+void op_placement_add_movable(struct op_placement_work *work, struct str name, enum place place,
+                              const char *why, struct place_sum sum)
 {
     uint32_t at =
         names_add(work->keys, str_format(work->arena, "%d:%.*s", (int)place, STR_ARG(name))) - 1;
@@ -39,13 +39,13 @@ void places_add_movable(struct places_work *work, struct str name, enum place pl
     ps_add(&work->ret->movable_ps, sum.self_ps);
 }
 
-void places_add_time(struct places_work *work, enum place place, struct place_sum sum)
+void op_placement_add_time(struct op_placement_work *work, enum place place, struct place_sum sum)
 {
     ps_add(&work->ret->of[place].self_ps, sum.self_ps);
     work->ret->of[place].count += sum.count;
 }
 
-bool places_has_devices(const struct trace *trace)
+bool op_placement_has_devices(const struct trace *trace)
 {
     for (track_id id = 0; id < trace->track_count; id++) {
         if (trace->tracks[id].device >= 0 && trace->tracks[id].slice_count > 0)
@@ -102,11 +102,11 @@ static struct place_sum *sum_ops(const struct selection *selection)
 }
 
 /* Does one of them call back? Then its slices on the host are told with it. */
-static bool add_ops(struct places_work *work, const struct selection *selection)
+static bool add_ops(struct op_placement_work *work, const struct selection *selection)
 {
     const struct host_trace *host = selection->host;
     const struct attribution *of = host->attribution;
-    bool beside_devices = places_has_devices(host->trace), calls_back = false;
+    bool beside_devices = op_placement_has_devices(host->trace), calls_back = false;
 
     if (of == NULL || of->entry_count == 0)
         return false;
@@ -126,12 +126,12 @@ static bool add_ops(struct places_work *work, const struct selection *selection)
         if (sums[op].count == 0 && sums[op].self_ps == 0)
             continue;
         work->any = true;
-        places_add_time(work, place, sums[op]);
+        op_placement_add_time(work, place, sums[op]);
         if (place == PLACE_CALLBACK)
-            places_add_movable(work, name, place, "it calls back into Python", sums[op]);
+            op_placement_add_movable(work, name, place, "it calls back into Python", sums[op]);
         else if (place == PLACE_HOST)
-            places_add_movable(work, name, place, "its program runs on the host's processor",
-                               sums[op]);
+            op_placement_add_movable(work, name, place, "its program runs on the host's processor",
+                                     sums[op]);
     }
     free(sums);
     return calls_back;
@@ -146,9 +146,9 @@ static int by_time(const void *left, const void *right)
     return str_compare(a->name, b->name);
 }
 
-static void finish(struct places_work *work)
+static void finish(struct op_placement_work *work)
 {
-    struct places *ret = work->ret;
+    struct op_placement *ret = work->ret;
 
     if (!work->any)
         ret->reason = STR("no op was recorded");
@@ -176,12 +176,12 @@ static void finish(struct places_work *work)
     names_destroy(work->keys);
 }
 
-void places_find(const struct selection *selections, uint32_t count, struct arena *arena,
-                 struct places *ret)
+void op_placement_find(const struct selection *selections, uint32_t count, struct arena *arena,
+                       struct op_placement *ret)
 {
-    struct places_work work = {.arena = arena, .ret = ret, .keys = names_create()};
+    struct op_placement_work work = {.arena = arena, .ret = ret, .keys = names_create()};
 
-    *ret = (struct places){0};
+    *ret = (struct op_placement){0};
     for (uint32_t i = 0; i < count; i++) {
         bool calls_back = add_ops(&work, &selections[i]);
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "analyse/hlo/callbacks.h"
-#include "analyse/ops/places_parts.h"
+#include "analyse/ops/op_placement_parts.h"
 #include "analyse/scan/scan.h"
 #include "trace/args/args.h"
 #include "trace/names/by_name.h"
@@ -109,7 +109,7 @@ static bool find_host_ops(const struct host_trace *host, struct host_ops *ops)
     struct host_keys keys = keys_of(trace);
     bool any = false;
 
-    if (!places_has_devices(trace))
+    if (!op_placement_has_devices(trace))
         keys.hlo_op = keys.ordinal = 0;
     if (keys.is_eager == 0 && keys.hlo_op == 0)
         return false;
@@ -128,7 +128,7 @@ static bool find_host_ops(const struct host_trace *host, struct host_ops *ops)
     return any;
 }
 
-bool places_add_host_ops(struct places_work *work, const struct selection *selection)
+bool places_add_host_ops(struct op_placement_work *work, const struct selection *selection)
 {
     const struct trace *trace = selection->host->trace;
     struct host_ops ops = {.by = memory_zeroed((size_t)trace->name_count + 1, 1),
@@ -154,10 +154,10 @@ bool places_add_host_ops(struct places_work *work, const struct selection *selec
         if (ops.sums[name].count == 0)
             continue;
         work->any = true;
-        places_add_time(work, place, ops.sums[name]);
+        op_placement_add_time(work, place, ops.sums[name]);
         if (place == PLACE_CALLBACK || ops.by[name] == BY_XLA || may_move(text))
-            places_add_movable(work, text, place, why_there(place, (enum ran_by)ops.by[name]),
-                               ops.sums[name]);
+            op_placement_add_movable(work, text, place, why_there(place, (enum ran_by)ops.by[name]),
+                                     ops.sums[name]);
     }
     free(ops.by);
     free(ops.sums);
@@ -209,7 +209,7 @@ static struct place_sum join_intervals(const struct selection *selection, struct
 }
 
 /* Where devices are apart from the host, its threads tell of callbacks. */
-void places_add_callbacks(struct places_work *work, const struct selection *selection)
+void places_add_callbacks(struct op_placement_work *work, const struct selection *selection)
 {
     const struct trace *trace = selection->host->trace;
     const struct name_stats *stats;
@@ -250,8 +250,8 @@ void places_add_callbacks(struct places_work *work, const struct selection *sele
 
     if (sum.count > 0) {
         work->any = true;
-        places_add_time(work, PLACE_CALLBACK, sum);
-        places_add_movable(work, longest, PLACE_CALLBACK, "it calls back into Python", sum);
+        op_placement_add_time(work, PLACE_CALLBACK, sum);
+        op_placement_add_movable(work, longest, PLACE_CALLBACK, "it calls back into Python", sum);
     }
     free(all.items);
 }

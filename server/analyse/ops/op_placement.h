@@ -30,7 +30,7 @@ struct movable { /* an op that did not run on a device */
     const char *why; /* what keeps it from there */
 };
 
-struct places {
+struct op_placement {
     struct str reason; /* why nothing is known; "" there are ops */
     int64_t total_ps;  /* of the places that are known */
     struct place_time of[PLACE_COUNT];
@@ -41,7 +41,7 @@ struct places {
 enum { MOVABLE_MAX = 20 };
 
 /* Selections of hosts that are let through. */
-void places_find(const struct selection *selections, uint32_t count, struct arena *arena,
-                 struct places *ret);
+void op_placement_find(const struct selection *selections, uint32_t count, struct arena *arena,
+                       struct op_placement *ret);
 
 #endif
