@@ -15,11 +15,11 @@
 #include "base/pack/pack_cold.h"
 #include "cli/cli.h"
 #include "decode/decode.h"
-#include "index/facts.h"
 #include "index/index_bundle.h"
 #include "index/index_convert.h"
 #include "index/index_guard.h"
 #include "index/index_options.h"
+#include "index/index_result.h"
 #include "index/index_xplane.h"
 #include "serve/bundle/bundled.h"
 #include "store/cache.h"
@@ -37,7 +37,7 @@ struct index_job {
     struct scratch *scratch; /* where the attribution stands */
     struct attribution attribution;
     struct error attribution_err; /* it is made on the sink's thread */
-    struct facts facts;
+    struct index_result result;
     struct str line; /* what is told on stdout */
     bool is_member;  /* of a bundle: no bundle itself */
 };
@@ -145,9 +145,9 @@ static enum status tell_facts(struct index_job *job, struct error *err)
 
     TRY(segment_open(job->options->out, &segment, err));
     const struct trace *trace = segment_trace(segment);
-    facts_of_trace(trace, &job->attribution, job->facts.part, job->arena, &job->facts);
-    job->facts.bytes = job->bytes.count;
-    job->line = facts_line(&job->facts, trace, job->arena);
+    index_result_of_trace(trace, &job->attribution, job->result.part, job->arena, &job->result);
+    job->result.bytes = job->bytes.count;
+    job->line = index_result_line(&job->result, trace, job->arena);
     segment_close(segment);
     return OK;
 }
@@ -183,17 +183,17 @@ static bool is_known(const struct index_job *job)
 
 static enum status ignore_file(struct index_job *job, const struct identity *identity)
 {
-    job->facts.outcome = OUTCOME_IGNORED;
-    job->facts.format = str_of(identity->format);
-    job->facts.error = decode_reason(identity, path_base(str_of(job->options->file)), job->arena);
+    job->result.outcome = OUTCOME_IGNORED;
+    job->result.format = str_of(identity->format);
+    job->result.error = decode_reason(identity, path_base(str_of(job->options->file)), job->arena);
     return OK;
 }
 
 static enum status index_decoded(struct index_job *job, struct input *input,
                                  const struct identity *identity, struct error *err)
 {
-    job->facts.format = str_of(identity->format);
-    job->facts.part = identity->decoder->part;
+    job->result.format = str_of(identity->format);
+    job->result.part = identity->decoder->part;
     return write_both(job, input, identity->decoder, err);
 }
 
@@ -235,8 +235,8 @@ static enum status index_input(struct index_job *job, struct input *input, struc
 
     if (job->options->identify &&
         (identity.decoder != NULL || (job->options->convert && convert_knows(identity.format)))) {
-        job->facts.outcome = OUTCOME_SAME;
-        job->facts.format = str_of(identity.format);
+        job->result.outcome = OUTCOME_SAME;
+        job->result.format = str_of(identity.format);
         return OK;
     }
     if (identity.decoder == NULL && job->options->convert && convert_knows(identity.format))
@@ -274,12 +274,12 @@ static enum status adopt_segment(struct index_job *job, const struct bundle_file
     write_attribution(job, segment_trace(segment));
     enum status status = job->attribution_err.code;
     if (status == OK) {
-        facts_of_trace(segment_trace(segment), &job->attribution, told->part, job->arena,
-                       &job->facts);
-        memcpy(job->facts.content, job->content, sizeof job->content);
-        memcpy(job->facts.origin, told->content, sizeof job->facts.origin);
-        job->facts.bytes = told->bytes;
-        job->line = facts_line(&job->facts, NULL, job->arena);
+        index_result_of_trace(segment_trace(segment), &job->attribution, told->part, job->arena,
+                              &job->result);
+        memcpy(job->result.content, job->content, sizeof job->content);
+        memcpy(job->result.origin, told->content, sizeof job->result.origin);
+        job->result.bytes = told->bytes;
+        job->line = index_result_line(&job->result, NULL, job->arena);
     } else {
         *err = job->attribution_err;
     }
@@ -305,15 +305,15 @@ static enum status index_raw(struct index_job *job, const struct bundle_file *fi
     job->bytes = map.bytes;
     status = index_bytes(job, err);
     file_unmap(&map);
-    if (status == OK && job->facts.outcome != OUTCOME_INDEXED)
+    if (status == OK && job->result.outcome != OUTCOME_INDEXED)
         return fail(err, ERR_FORMAT, "%.*s of the bundle is no profile",
                     STR_ARG(file->manifest.members[member].path));
     return status;
 }
 
-/* One member; *ret is its own facts. */
+/* One member; *ret is its own result. */
 static enum status index_member(const struct index_job *bundle, const struct bundle_file *file,
-                                uint32_t member, struct facts *ret, struct error *err)
+                                uint32_t member, struct index_result *ret, struct error *err)
 {
     const struct bundle_member *told = &file->manifest.members[member];
     struct index_options options = *bundle->options;
@@ -326,7 +326,7 @@ static enum status index_member(const struct index_job *bundle, const struct bun
     options.unless_count = 0;
     TRY(bundle_has_segments(file) ? adopt_segment(&job, file, member, err)
                                   : index_raw(&job, file, member, err));
-    TRY(facts_parse(job.line, job.arena, ret, err)); /* whose texts outlive the segment */
+    TRY(index_result_parse(job.line, job.arena, ret, err)); /* whose texts outlive the segment */
     ret->host = told->host;
     ret->group = STR(""); /* it stands for itself, whatever lies beside it */
     ret->rank = -1;
@@ -338,23 +338,23 @@ static enum status index_members(struct index_job *job, const struct bundle_file
 {
     const uint32_t count = file->manifest.member_count;
     struct str *lines = arena_array(job->arena, struct str, count);
-    struct facts first = {0};
+    struct index_result first = {0};
 
     for (uint32_t i = 0; i < count; i++) {
-        struct facts facts;
+        struct index_result result;
 
-        TRY(index_member(job, file, i, &facts, err));
+        TRY(index_member(job, file, i, &result, err));
         if (i == 0)
-            first = facts;
+            first = result;
         else
-            lines[i - 1] = facts_line(&facts, NULL, job->arena);
+            lines[i - 1] = index_result_line(&result, NULL, job->arena);
         on_progress(job, job->bytes.count * (i + 1) / count, job->bytes.count);
     }
     first.said = file->manifest.said;
     first.members = lines;
     first.member_count = count - 1;
-    job->facts = first;
-    job->line = facts_line(&first, NULL, job->arena);
+    job->result = first;
+    job->line = index_result_line(&first, NULL, job->arena);
     return OK;
 }
 
@@ -365,7 +365,7 @@ static enum status index_bundle(struct index_job *job, struct error *err)
     TRY(bundle_open(job->bytes, job->arena, &file, err));
     enum status status = bundle_has_segments(&file) ? OK : bundle_check_raw(&file, err);
     if (status == OK && job->options->identify)
-        job->facts = (struct facts){.outcome = OUTCOME_SAME, .format = STR(BUNDLE_FORMAT)};
+        job->result = (struct index_result){.outcome = OUTCOME_SAME, .format = STR(BUNDLE_FORMAT)};
     else if (status == OK)
         status = index_members(job, &file, err);
     bundle_close(&file);
@@ -382,8 +382,8 @@ static enum status index_bytes(struct index_job *job, struct error *err)
     if (job->options->unless_count > 0) {
         finish_hash(job);
         if (is_known(job)) {
-            job->facts.outcome = OUTCOME_SAME;
-            memcpy(job->facts.content, job->content, sizeof job->content);
+            job->result.outcome = OUTCOME_SAME;
+            memcpy(job->result.content, job->content, sizeof job->content);
             return OK;
         }
     }
@@ -394,7 +394,7 @@ static enum status index_bytes(struct index_job *job, struct error *err)
     input_close(&input);
     if (!job->options->identify)
         finish_hash(job);
-    memcpy(job->facts.content, job->content, sizeof job->content);
+    memcpy(job->result.content, job->content, sizeof job->content);
     return status;
 }
 
@@ -445,7 +445,7 @@ static enum status index_cold(struct index_job *job, const struct cold *cold, st
     if (status == OK) {
         job->fd = fd;
         job->bytes = whole.bytes;
-        job->facts.bytes = cold->bytes;
+        job->result.bytes = cold->bytes;
         status = index_bytes(job, err);
         job->bytes = packed;
         job->fd = packed_fd;
@@ -467,7 +467,7 @@ static enum status index_fd(struct index_job *job, int fd, const struct file_sta
     guard_map(map.bytes);
     job->fd = fd;
     job->bytes = map.bytes;
-    job->facts.bytes = stamp->size;
+    job->result.bytes = stamp->size;
     struct cold cold;
     enum status status = cold_of(fd, &cold) ? index_cold(job, &cold, err) : index_bytes(job, err);
     status = check_unchanged(job, fd, stamp, status, err);
@@ -502,11 +502,11 @@ static enum status index_file(struct index_job *job, struct error *err)
     return status;
 }
 
-static int exit_code(enum status status, const struct facts *facts)
+static int exit_code(enum status status, const struct index_result *result)
 {
     switch (status) {
     case OK:
-        return facts->outcome == OUTCOME_IGNORED ? EXIT_NOT_FOUND : EXIT_OK;
+        return result->outcome == OUTCOME_IGNORED ? EXIT_NOT_FOUND : EXIT_OK;
     case ERR_INVALID:
         return EXIT_USAGE;
     case ERR_NOT_FOUND:
@@ -534,21 +534,21 @@ static int run(const struct index_options *options)
                  out);
     enum status status = index_file(&job, &err);
     if (status != OK) {
-        job.facts.outcome = status == ERR_CONFLICT ? OUTCOME_CHANGED : OUTCOME_FAILED;
-        job.facts.error = str_copy(job.arena, str_of(err.message));
+        job.result.outcome = status == ERR_CONFLICT ? OUTCOME_CHANGED : OUTCOME_FAILED;
+        job.result.error = str_copy(job.arena, str_of(err.message));
         if (strstr(err.message, options->file) == NULL) /* most name it themselves */
             error_context(&err, "%s: ", options->file);
         fprintf(stderr, "jviewd: %s\n", err.message);
-    } else if (job.facts.outcome == OUTCOME_IGNORED) {
-        fprintf(stderr, "jviewd: %s: %.*s\n", options->file, STR_ARG(job.facts.error));
+    } else if (job.result.outcome == OUTCOME_IGNORED) {
+        fprintf(stderr, "jviewd: %s: %.*s\n", options->file, STR_ARG(job.result.error));
     }
     if (job.line.count == 0)
-        job.line = facts_line(&job.facts, NULL, job.arena);
+        job.line = index_result_line(&job.result, NULL, job.arena);
     printf("%.*s\n", STR_ARG(job.line));
     arena_destroy(job.arena);
     if (fflush(stdout) != 0 && status == OK)
         return EXIT_IO;
-    return exit_code(status, &job.facts);
+    return exit_code(status, &job.result);
 }
 
 int index_main(int argc, char **argv)

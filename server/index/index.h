@@ -5,7 +5,7 @@
  *
  * A pure function of the file's bytes. It runs as a process of its own, under limits, so that no
  * file can harm more than this process; the server starts it, and so may any scheduler. The last
- * line on stdout is what was learned (facts.h); stderr says in words what went wrong.
+ * line on stdout is what was learned (result.h); stderr says in words what went wrong.
  */
 #ifndef JVIEWD_INDEX_H
 #define JVIEWD_INDEX_H

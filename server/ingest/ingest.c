@@ -151,14 +151,14 @@ static bool is_kept(struct ingest *ingest, const char content[33])
 {
     struct arena *arena = arena_create();
     struct error unknown = {0};
-    struct facts facts, member;
+    struct index_result result, member;
     struct str line;
     bool kept = cache_has(ingest->cache, content);
 
     if (kept && catalog_facts(ingest->catalog, content, arena, &line, &unknown) == OK &&
-        facts_parse(line, arena, &facts, &unknown) == OK)
-        for (uint32_t i = 0; kept && i < facts.member_count; i++)
-            kept = facts_parse(facts.members[i], arena, &member, &unknown) == OK &&
+        index_result_parse(line, arena, &result, &unknown) == OK)
+        for (uint32_t i = 0; kept && i < result.member_count; i++)
+            kept = index_result_parse(result.members[i], arena, &member, &unknown) == OK &&
                    cache_has(ingest->cache, member.content);
     arena_destroy(arena);
     return kept;

@@ -1,7 +1,7 @@
 /* One indexing process: started, listened to, waited for.
  *
  *   jviewd index FILE --out SEGMENT --progress-fd 0
- *        stdout  the facts, last line        stderr  words, for when it dies        0  progress
+ *        stdout  the result, last line        stderr  words, for when it dies        0  progress
  *
  * Progress goes where a filter would read: the one descriptor besides these two that can be in
  * nobody's way.
@@ -193,20 +193,20 @@ static struct str why_killed(int signal_number, struct str words, struct arena *
 }
 
 /* What the end of the process means: its own words, or ours about its death. */
-static void judge(const struct child *child, int ended, struct arena *arena, struct facts *ret,
-                  bool *ret_transient)
+static void judge(const struct child *child, int ended, struct arena *arena,
+                  struct index_result *ret, bool *ret_transient)
 {
     struct error unreadable = {0};
     struct str words = str_copy(arena, last_line(&child->text[STREAM_ERROR]));
 
     *ret_transient = false;
-    *ret = (struct facts){.outcome = OUTCOME_FAILED};
+    *ret = (struct index_result){.outcome = OUTCOME_FAILED};
     if (WIFSIGNALED(ended)) {
         ret->error = why_killed(WTERMSIG(ended), words, arena);
         return;
     }
-    if (facts_parse(last_line(&child->text[STREAM_OUT]), arena, ret, &unreadable) != OK)
-        *ret = (struct facts){
+    if (index_result_parse(last_line(&child->text[STREAM_OUT]), arena, ret, &unreadable) != OK)
+        *ret = (struct index_result){
             .outcome = OUTCOME_FAILED,
             .error = str_format(arena, "the indexer ended with %d: %.*s", WEXITSTATUS(ended),
                                 STR_ARG(words)),
@@ -214,7 +214,7 @@ static void judge(const struct child *child, int ended, struct arena *arena, str
     *ret_transient = ret->outcome == OUTCOME_FAILED && WEXITSTATUS(ended) == EXIT_IO;
 }
 
-enum status child_index(const struct child_job *job, struct arena *arena, struct facts *ret,
+enum status child_index(const struct child_job *job, struct arena *arena, struct index_result *ret,
                         bool *ret_transient, struct error *err)
 {
     struct child child;

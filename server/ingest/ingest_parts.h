@@ -15,7 +15,7 @@
 #include "base/file.h"
 #include "discover/scan.h"
 #include "discover/watch.h"
-#include "index/facts.h"
+#include "index/index_result.h"
 #include "ingest/ingest.h"
 
 enum { PUBLISHING_COUNT = 16 };
@@ -145,7 +145,7 @@ void file_set_state(struct ingest_file *file, enum file_state state, struct str 
 void file_set_format(struct ingest_file *file, struct str format);
 void file_forget(struct ingest_file *file); /* what it held, for it holds that no longer */
 /* When it was recorded, and of which job it is a rank; true when that is news. */
-bool file_set_known(struct ingest_file *file, const struct facts *facts);
+bool file_set_known(struct ingest_file *file, const struct index_result *result);
 /* A new stamp: what was known is of the past. */
 void file_changed(struct ingest_file *file, const struct file_stamp *stamp, int64_t now_ns);
 
@@ -168,7 +168,8 @@ struct child_job { /* texts are the worker's own */
 };
 /* Runs one indexing process to its end. Fails only when none can be started. */
 MUST_CHECK enum status child_index(const struct child_job *job, struct arena *arena,
-                                   struct facts *ret, bool *ret_transient, struct error *err);
+                                   struct index_result *ret, bool *ret_transient,
+                                   struct error *err);
 
 /* ingest_next.c. Are its files to be read, or only when they are asked for? */
 bool run_is_wanted(const struct ingest *ingest, const struct ingest_run *run);

@@ -24,7 +24,7 @@ enum { PS_PER_NS = 1000, HOSTS_TOLD_MAX = 4096 };
 
 struct member { /* a file that has a segment */
     const struct ingest_file *file;
-    struct facts facts;
+    struct index_result result;
     const struct ingest_file *bundle; /* that brought it; NULL: it lies there itself */
 };
 
@@ -39,10 +39,10 @@ static int64_t floor_ns(int64_t ps)
 }
 
 /* The Unix time of a host's first event, floored; false where that is unknown or out of reason. */
-static bool start_ns_of(const struct facts *facts, int64_t *ret)
+static bool start_ns_of(const struct index_result *result, int64_t *ret)
 {
-    return facts->has_epoch &&
-           !__builtin_add_overflow(facts->epoch_ns, floor_ns(facts->start_ps), ret);
+    return result->has_epoch &&
+           !__builtin_add_overflow(result->epoch_ns, floor_ns(result->start_ps), ret);
 }
 
 /* The run's zero as Unix time: of the earliest host, or of what there is where there is no host.
@@ -55,9 +55,9 @@ static bool zero_of(const struct members *members, int64_t *ret)
     for (uint32_t i = 0; i < count; i++) {
         int64_t start_ns;
 
-        if (members->at[i].facts.slice_count == 0 && members->host_count > 1)
+        if (members->at[i].result.slice_count == 0 && members->host_count > 1)
             continue;
-        if (start_ns_of(&members->at[i].facts, &start_ns) && (!known || start_ns < *ret)) {
+        if (start_ns_of(&members->at[i].result, &start_ns) && (!known || start_ns < *ret)) {
             *ret = start_ns;
             known = true;
         }
@@ -66,25 +66,25 @@ static bool zero_of(const struct members *members, int64_t *ret)
 }
 
 /* Run time of the host's file time 0. */
-static int64_t offset_of(const struct facts *facts, bool has_zero, int64_t zero_ns)
+static int64_t offset_of(const struct index_result *result, bool has_zero, int64_t zero_ns)
 {
     int64_t start_ns, distance;
 
-    if (has_zero && start_ns_of(facts, &start_ns) &&
-        !__builtin_sub_overflow(facts->epoch_ns, zero_ns, &distance) && distance < SPREAD_NS_MAX &&
+    if (has_zero && start_ns_of(result, &start_ns) &&
+        !__builtin_sub_overflow(result->epoch_ns, zero_ns, &distance) && distance < SPREAD_NS_MAX &&
         distance > -SPREAD_NS_MAX && start_ns - zero_ns < SPREAD_NS_MAX)
         return distance * PS_PER_NS;
-    return -(floor_ns(facts->start_ps) * PS_PER_NS);
+    return -(floor_ns(result->start_ps) * PS_PER_NS);
 }
 
 static struct run_host host_of(const struct member *member, bool has_zero, int64_t zero_ns)
 {
     struct run_host host = {
         .name = member->file->host,
-        .hostname = member->facts.hostname,
-        .has_epoch = member->facts.has_epoch,
-        .epoch_ns = member->facts.epoch_ns,
-        .offset_ps = offset_of(&member->facts, has_zero, zero_ns),
+        .hostname = member->result.hostname,
+        .has_epoch = member->result.has_epoch,
+        .epoch_ns = member->result.epoch_ns,
+        .offset_ps = offset_of(&member->result, has_zero, zero_ns),
     };
 
     memcpy(host.content, member->file->content, sizeof host.content);
@@ -98,12 +98,12 @@ static void put_hosts(struct run_record *record, const struct members *members, 
 
     record->has_epoch = zero_of(members, &record->epoch_ns);
     for (uint32_t i = 0; i < members->host_count; i++) {
-        const struct facts *facts = &members->at[i].facts;
+        const struct index_result *result = &members->at[i].result;
         int64_t start_ps, end_ps;
 
         hosts[i] = host_of(&members->at[i], record->has_epoch, record->epoch_ns);
-        if (__builtin_add_overflow(facts->start_ps, hosts[i].offset_ps, &start_ps) ||
-            __builtin_add_overflow(facts->end_ps, hosts[i].offset_ps, &end_ps))
+        if (__builtin_add_overflow(result->start_ps, hosts[i].offset_ps, &start_ps) ||
+            __builtin_add_overflow(result->end_ps, hosts[i].offset_ps, &end_ps))
             continue;
         first_ps = start_ps < first_ps ? start_ps : first_ps;
         last_ps = end_ps > last_ps ? end_ps : last_ps;
@@ -124,14 +124,14 @@ static void add_text(const struct str **list, uint32_t *count, struct str text, 
         ((struct str *)(uintptr_t)*list)[(*count)++] = text;
 }
 
-static void put_timeline_facts(struct run_record *record, const struct facts *facts)
+static void put_timeline_facts(struct run_record *record, const struct index_result *result)
 {
-    record->slice_count += facts->slice_count;
-    record->device_count += facts->device_count;
-    record->device_count_known |= facts->device_count_known;
-    if (facts->step_count > record->step_count) {
-        record->step_count = facts->step_count;
-        record->step_median_ps = facts->step_median_ps;
+    record->slice_count += result->slice_count;
+    record->device_count += result->device_count;
+    record->device_count_known |= result->device_count_known;
+    if (result->step_count > record->step_count) {
+        record->step_count = result->step_count;
+        record->step_median_ps = result->step_median_ps;
     }
 }
 
@@ -143,17 +143,17 @@ static void put_facts(struct run_record *record, const struct members *members, 
     record->badges = arena_array(arena, struct str, LIST_MAX);
     record->step_count = record->step_median_ps = -1;
     for (uint32_t i = 0; i < members->count; i++) {
-        const struct facts *facts = &members->at[i].facts;
+        const struct index_result *result = &members->at[i].result;
 
         if (i < members->host_count)
-            put_timeline_facts(record, facts);
+            put_timeline_facts(record, result);
         if (record->device_kind.count == 0)
-            record->device_kind = facts->device_kind;
+            record->device_kind = result->device_kind;
         if (record->framework.count == 0)
-            record->framework = facts->framework;
-        add_text(&record->formats, &record->format_count, facts->format, LIST_MAX);
-        for (uint32_t j = 0; j < facts->badge_count; j++)
-            add_text(&record->badges, &record->badge_count, facts->badges[j], LIST_MAX);
+            record->framework = result->framework;
+        add_text(&record->formats, &record->format_count, result->format, LIST_MAX);
+        for (uint32_t j = 0; j < result->badge_count; j++)
+            add_text(&record->badges, &record->badge_count, result->badges[j], LIST_MAX);
     }
 }
 
@@ -165,7 +165,7 @@ static int by_text(const void *a, const void *b)
 /* The hash of the profile file, wherever that is. */
 static const char *origin_of(const struct member *member)
 {
-    return member->facts.origin[0] != '\0' ? member->facts.origin : member->file->content;
+    return member->result.origin[0] != '\0' ? member->result.origin : member->file->content;
 }
 
 static const char *kept_of(const struct member *member)
@@ -289,10 +289,10 @@ static void part_hosts(struct members *members, struct arena *arena)
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < members->count; i++)
-        members->host_count += members->at[i].facts.part == PART_TIMELINE;
+        members->host_count += members->at[i].result.part == PART_TIMELINE;
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < members->count; i++) {
-            if ((members->at[i].facts.part == PART_TIMELINE) == (pass == 0))
+            if ((members->at[i].result.part == PART_TIMELINE) == (pass == 0))
                 ordered[count++] = members->at[i];
         }
     }
@@ -300,49 +300,49 @@ static void part_hosts(struct members *members, struct arena *arena)
 }
 
 static bool read_line(struct ingest *ingest, const char content[33], struct arena *arena,
-                      struct facts *ret)
+                      struct index_result *ret)
 {
     struct error err = {0};
     struct str line;
 
     return catalog_facts(ingest->catalog, content, arena, &line, &err) == OK &&
-           facts_parse(line, arena, ret, &err) == OK;
+           index_result_parse(line, arena, ret, &err) == OK;
 }
 
 /* A member of a bundle stands for a file where the bundle was made. */
 static void add_bundled(struct members *members, const struct ingest_file *bundle,
-                        const struct facts *facts, struct arena *arena)
+                        const struct index_result *result, struct arena *arena)
 {
     struct ingest_file *file = arena_new(arena, struct ingest_file);
-    bool is_first = strcmp(bundle->content, facts->content) == 0;
+    bool is_first = strcmp(bundle->content, result->content) == 0;
 
     *file = *bundle;
-    file->host = facts->host;
-    file->part = facts->part;
+    file->host = result->host;
+    file->part = result->part;
     if (!is_first)
-        file->path = str_format(arena, "%.*s/%.*s", STR_ARG(bundle->path), STR_ARG(facts->host));
-    memcpy(file->content, facts->content, sizeof file->content);
+        file->path = str_format(arena, "%.*s/%.*s", STR_ARG(bundle->path), STR_ARG(result->host));
+    memcpy(file->content, result->content, sizeof file->content);
     members->at[members->count++] =
-        (struct member){.file = file, .facts = *facts, .bundle = bundle};
+        (struct member){.file = file, .result = *result, .bundle = bundle};
 }
 
 static void add_members(struct members *members, const struct member *read, struct arena *arena)
 {
-    if (read->facts.said.count == 0) {
+    if (read->result.said.count == 0) {
         members->at[members->count++] = *read;
         return;
     }
-    add_bundled(members, read->file, &read->facts, arena);
-    for (uint32_t i = 0; i < read->facts.member_count; i++) {
+    add_bundled(members, read->file, &read->result, arena);
+    for (uint32_t i = 0; i < read->result.member_count; i++) {
         struct error err = {0};
-        struct facts facts;
+        struct index_result result;
 
-        if (facts_parse(read->facts.members[i], arena, &facts, &err) == OK)
-            add_bundled(members, read->file, &facts, arena);
+        if (index_result_parse(read->result.members[i], arena, &result, &err) == OK)
+            add_bundled(members, read->file, &result, arena);
     }
 }
 
-/* Members whose facts are known; without them nothing can be said of a segment. */
+/* Members whose result are known; without them nothing can be said of a segment. */
 static void read_facts(struct ingest *ingest, struct members *members, struct arena *arena)
 {
     const struct members found = *members;
@@ -351,10 +351,10 @@ static void read_facts(struct ingest *ingest, struct members *members, struct ar
     for (uint32_t i = 0; i < found.count; i++) {
         struct member member = found.at[i];
 
-        if (!read_line(ingest, member.file->content, arena, &member.facts))
+        if (!read_line(ingest, member.file->content, arena, &member.result))
             continue;
         found.at[read++] = member;
-        all += 1 + member.facts.member_count;
+        all += 1 + member.result.member_count;
     }
     *members = (struct members){.at = arena_array(arena, struct member, all + 1)};
     for (uint32_t i = 0; i < read; i++)
@@ -368,9 +368,9 @@ static struct run_file bundled_row(const struct member *member, const struct run
 
     row.path = member->file->path;
     row.host = member->file->host;
-    row.format = member->facts.format;
-    row.bytes = member->facts.bytes;
-    row.part = member->facts.part;
+    row.format = member->result.format;
+    row.bytes = member->result.bytes;
+    row.part = member->result.part;
     memcpy(row.content, member->file->content, sizeof row.content);
     return row;
 }

@@ -83,22 +83,22 @@ void file_set_format(struct ingest_file *file, struct str format)
 }
 
 /* A Unix time of file time; false where it is unknown or out of reason. */
-static bool unix_of(const struct facts *facts, int64_t ps, int64_t *ret)
+static bool unix_of(const struct index_result *result, int64_t ps, int64_t *ret)
 {
-    return facts->has_epoch && !__builtin_add_overflow(facts->epoch_ns, ps / 1000, ret);
+    return result->has_epoch && !__builtin_add_overflow(result->epoch_ns, ps / 1000, ret);
 }
 
-bool file_set_known(struct ingest_file *file, const struct facts *facts)
+bool file_set_known(struct ingest_file *file, const struct index_result *result)
 {
     struct ingest_file was = *file;
-    bool timed = facts->slice_count > 0 || facts->part == PART_SNAPSHOT;
-    bool same_group = str_equal(str_of(file->group), facts->group);
+    bool timed = result->slice_count > 0 || result->part == PART_SNAPSHOT;
+    bool same_group = str_equal(str_of(file->group), result->group);
 
-    file->has_window = timed && unix_of(facts, facts->start_ps, &file->start_ns) &&
-                       unix_of(facts, facts->end_ps, &file->end_ns);
-    file->job_rank = facts->rank;
+    file->has_window = timed && unix_of(result, result->start_ps, &file->start_ns) &&
+                       unix_of(result, result->end_ps, &file->end_ns);
+    file->job_rank = result->rank;
     if (!same_group)
-        file->group = keep(file->group, facts->group);
+        file->group = keep(file->group, result->group);
     return !same_group || file->has_window != was.has_window || file->job_rank != was.job_rank ||
            (file->has_window && (file->start_ns != was.start_ns || file->end_ns != was.end_ns));
 }

@@ -21,7 +21,7 @@ enum status ingest_identify(void *data, const char *path, struct arena *arena,
 {
     const struct ingest *ingest = data;
     const char *slash = strrchr(path, '/');
-    struct facts facts;
+    struct index_result result;
     bool transient;
 
     if (slash == NULL)
@@ -36,9 +36,9 @@ enum status ingest_identify(void *data, const char *path, struct arena *arena,
         .on_start = on_start,
         .on_progress = on_progress,
     };
-    TRY(child_index(&job, arena, &facts, &transient, err));
-    if (facts.outcome != OUTCOME_SAME)
-        return fail(err, transient ? ERR_IO : ERR_UNSUPPORTED, "%.*s", STR_ARG(facts.error));
-    *ret_format = facts.format;
+    TRY(child_index(&job, arena, &result, &transient, err));
+    if (result.outcome != OUTCOME_SAME)
+        return fail(err, transient ? ERR_IO : ERR_UNSUPPORTED, "%.*s", STR_ARG(result.error));
+    *ret_format = result.format;
     return OK;
 }

@@ -155,50 +155,51 @@ static void find_twin(struct work *work)
 }
 
 /* What was learned when this content was read the first time. */
-static enum status recall(struct work *work, struct facts *facts, struct error *err)
+static enum status recall(struct work *work, struct index_result *result, struct error *err)
 {
     struct str line;
 
-    TRY(catalog_facts(work->ingest->catalog, facts->content, work->arena, &line, err));
-    return facts_parse(line, work->arena, facts, err);
+    TRY(catalog_facts(work->ingest->catalog, result->content, work->arena, &line, err));
+    return index_result_parse(line, work->arena, result, err);
 }
 
 /* Of a bundle: those beside its first member. */
-static enum status adopt_members(struct work *work, const struct facts *facts, struct error *err)
+static enum status adopt_members(struct work *work, const struct index_result *result,
+                                 struct error *err)
 {
     struct ingest *ingest = work->ingest;
 
-    for (uint32_t i = 0; i < facts->member_count; i++) {
+    for (uint32_t i = 0; i < result->member_count; i++) {
         char segment[4300], attribution[4300];
-        struct facts member;
+        struct index_result member;
 
         snprintf(segment, sizeof segment, "%s/1-%u.seg", work->directory, i + 1);
         snprintf(attribution, sizeof attribution, "%s/1-%u.attr", work->directory, i + 1);
-        TRY(facts_parse(facts->members[i], work->arena, &member, err));
+        TRY(index_result_parse(result->members[i], work->arena, &member, err));
         TRY(catalog_put_facts(ingest->catalog, member.content, member.line, err));
         TRY(cache_adopt(ingest->cache, member.content, segment, attribution, err));
     }
     return OK;
 }
 
-static enum status adopt(struct work *work, struct facts *facts, struct error *err)
+static enum status adopt(struct work *work, struct index_result *result, struct error *err)
 {
     struct ingest *ingest = work->ingest;
 
-    if (facts->outcome == OUTCOME_SAME)
-        return recall(work, facts, err);
-    if (facts->outcome != OUTCOME_INDEXED)
+    if (result->outcome == OUTCOME_SAME)
+        return recall(work, result, err);
+    if (result->outcome != OUTCOME_INDEXED)
         return OK;
-    TRY(catalog_put_facts(ingest->catalog, facts->content, facts->line, err));
-    TRY(adopt_members(work, facts, err));
-    TRY(cache_adopt(ingest->cache, facts->content, work->segment, work->attribution, err));
+    TRY(catalog_put_facts(ingest->catalog, result->content, result->line, err));
+    TRY(adopt_members(work, result, err));
+    TRY(cache_adopt(ingest->cache, result->content, work->segment, work->attribution, err));
     if (cache_bytes(ingest->cache) > cache_bytes_max(ingest->cache))
         cache_evict(ingest->cache);
     return OK;
 }
 
 /* The whole way of one file, up to a segment in the cache. */
-static enum status produce(struct work *work, struct facts *ret, bool *ret_transient,
+static enum status produce(struct work *work, struct index_result *ret, bool *ret_transient,
                            struct error *err)
 {
     find_twin(work);
@@ -207,15 +208,16 @@ static enum status produce(struct work *work, struct facts *ret, bool *ret_trans
     return adopt(work, ret, err);
 }
 
-static void conclude_segment(struct work *work, struct ingest_file *file, const struct facts *facts)
+static void conclude_segment(struct work *work, struct ingest_file *file,
+                             const struct index_result *result)
 {
-    memcpy(file->content, facts->content, sizeof file->content);
-    file->part = facts->part;
+    memcpy(file->content, result->content, sizeof file->content);
+    file->part = result->part;
     /* A bundle is whole: it joins no other. */
-    work->is_other = facts->said.count == 0 && file_set_known(file, facts);
+    work->is_other = result->said.count == 0 && file_set_known(file, result);
     file->attempts = 0;
-    file_set_format(file, facts->said.count > 0 ? STR(BUNDLE_FORMAT) : facts->format);
-    file_set_state(file, facts->partial ? FILE_PARTIAL : FILE_READY, STR(""));
+    file_set_format(file, result->said.count > 0 ? STR(BUNDLE_FORMAT) : result->format);
+    file_set_state(file, result->partial ? FILE_PARTIAL : FILE_READY, STR(""));
     if (file_stamp_equal(&file->stamp, &work->job.stamp) && !work->job.growing)
         return;
     file_set_state(file, FILE_WRITING, STR("the file is growing"));
@@ -230,21 +232,21 @@ static int64_t pause_of(const struct ingest_file *file, int64_t first_ms)
     return first_ms * MS << (doublings < DOUBLINGS_MAX ? doublings : DOUBLINGS_MAX);
 }
 
-static void conclude(struct work *work, struct ingest_file *file, const struct facts *facts,
+static void conclude(struct work *work, struct ingest_file *file, const struct index_result *result,
                      bool transient)
 {
     file->ended_ns = clock_monotonic_ns();
     file->took_ns = file->ended_ns - work->started_ns;
     file->transient = transient;
-    switch (facts->outcome) {
+    switch (result->outcome) {
     case OUTCOME_INDEXED:
     case OUTCOME_SAME: /* recalled: as if it had been read */
-        conclude_segment(work, file, facts);
+        conclude_segment(work, file, result);
         break;
     case OUTCOME_IGNORED:
     case OUTCOME_FAILED:
         if (work->job.growing) { /* nothing is whole yet; what it is shows when it rests */
-            file_set_state(file, FILE_WRITING, facts->error);
+            file_set_state(file, FILE_WRITING, result->error);
             file->due_ns = file->ended_ns + RETRY_MS * MS;
             break;
         }
@@ -252,21 +254,21 @@ static void conclude(struct work *work, struct ingest_file *file, const struct f
         file->took_ns = 0; /* nothing to show meanwhile, so no pause */
         file->attempts = transient ? file->attempts + 1 : 0;
         file->due_ns = file->ended_ns + pause_of(file, TRANSIENT_MS);
-        file_set_format(file, facts->format);
-        file_set_state(file, facts->outcome == OUTCOME_IGNORED ? FILE_IGNORED : FILE_FAILED,
-                       facts->error);
+        file_set_format(file, result->format);
+        file_set_state(file, result->outcome == OUTCOME_IGNORED ? FILE_IGNORED : FILE_FAILED,
+                       result->error);
         if (!file_stamp_equal(&file->stamp, &work->job.stamp))
             file_set_state(file, FILE_QUEUED, STR(""));
         break;
     case OUTCOME_CHANGED:
         file->attempts++;
         file->due_ns = file->ended_ns + pause_of(file, RETRY_MS);
-        file_set_state(file, FILE_WRITING, facts->error);
+        file_set_state(file, FILE_WRITING, result->error);
         break;
     }
 }
 
-static void finish(struct work *work, const struct facts *facts, bool transient)
+static void finish(struct work *work, const struct index_result *result, bool transient)
 {
     struct ingest *ingest = work->ingest;
     struct ingest_run *run;
@@ -279,7 +281,7 @@ static void finish(struct work *work, const struct facts *facts, bool transient)
         if (stopping)
             file_set_state(file, FILE_QUEUED, STR(""));
         else
-            conclude(work, file, facts, transient);
+            conclude(work, file, result, transient);
         if (work->is_other && run_may_change(run))
             run->root->regroup = true;
         memcpy(work->job.run, run->id, sizeof work->job.run);
@@ -293,33 +295,33 @@ static void finish(struct work *work, const struct facts *facts, bool transient)
     ingest_wake(ingest);
 }
 
-static void tell(const struct work *work, const struct facts *facts)
+static void tell(const struct work *work, const struct index_result *result)
 {
     long long took_ms = (clock_monotonic_ns() - work->started_ns) / MS;
 
-    if (facts->outcome == OUTCOME_FAILED)
-        log_warning("%.*s: %.*s", STR_ARG(work->job.path), STR_ARG(facts->error));
+    if (result->outcome == OUTCOME_FAILED)
+        log_warning("%.*s: %.*s", STR_ARG(work->job.path), STR_ARG(result->error));
     else
         log_info("%.*s: %.*s, %llu slices, %lld ms", STR_ARG(work->job.path),
-                 STR_ARG(facts->format), (unsigned long long)facts->slice_count, took_ms);
+                 STR_ARG(result->format), (unsigned long long)result->slice_count, took_ms);
 }
 
 static void do_work(struct work *work)
 {
-    struct facts facts = {0};
+    struct index_result result = {0};
     struct error err = {0};
     bool transient = false;
 
     run_publish(work->ingest, work->job.run);
-    if (produce(work, &facts, &transient, &err) != OK) {
-        facts = (struct facts){.outcome = OUTCOME_FAILED, .error = str_of(err.message)};
+    if (produce(work, &result, &transient, &err) != OK) {
+        result = (struct index_result){.outcome = OUTCOME_FAILED, .error = str_of(err.message)};
         transient = true;
     }
     if (work->directory[0] != '\0')
         cache_remove_dir(work->directory);
     if (!ingest_is_stopping(work->ingest)) /* whose child was ended by us, and no file failed */
-        tell(work, &facts);
-    finish(work, &facts, transient);
+        tell(work, &result);
+    finish(work, &result, transient);
 }
 
 void *ingest_worker(void *data)

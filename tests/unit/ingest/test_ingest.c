@@ -212,13 +212,13 @@ static void which_copy_is_read(void **state)
     }
 }
 
-struct host_facts {
+struct host_result {
     const char *epoch_ns; /* NULL: unknown */
     int64_t start_ps, end_ps;
 };
 
-/* Files hostA, hostB, ... of these facts, and the record that the catalog then holds. */
-static struct run_record publish_parts(struct place *place, const struct host_facts *facts,
+/* Files hostA, hostB, ... of these result, and the record that the catalog then holds. */
+static struct run_record publish_parts(struct place *place, const struct host_result *result,
                                        const enum decode_part *parts, uint32_t count)
 {
     static const char *const hosts[] = {"hostA", "hostB", "hostC", "hostD"};
@@ -236,18 +236,18 @@ static struct run_record publish_parts(struct place *place, const struct host_fa
                                      .part = parts[i],
                                      .stamp.size = 100};
         snprintf(file->content, sizeof file->content, "%032u", i + 1);
-        line =
-            str_format(place->arena,
-                       "{\"outcome\":\"indexed\",\"content\":\"%s\",\"format\":\"%s\","
-                       "\"part\":\"%s\",%s%s%s\"start_ps\":%lld,\"end_ps\":%lld,\"slice_count\":10,"
-                       "\"device_count\":2,\"step_count\":%u,\"step_median_ps\":7,"
-                       "\"badges\":[\"truncated\"]}",
-                       file->content, parts[i] == PART_TIMELINE ? "xplane" : "pprof",
-                       decode_part_word(parts[i]), facts[i].epoch_ns == NULL ? "" : "\"epoch_ns\":",
-                       facts[i].epoch_ns == NULL ? "" : facts[i].epoch_ns,
-                       facts[i].epoch_ns == NULL ? "" : ",", (long long)facts[i].start_ps,
-                       (long long)facts[i].end_ps, i);
-        CHECK_OK("facts", catalog_put_facts(place->ingest.catalog, file->content, line, &err),
+        line = str_format(
+            place->arena,
+            "{\"outcome\":\"indexed\",\"content\":\"%s\",\"format\":\"%s\","
+            "\"part\":\"%s\",%s%s%s\"start_ps\":%lld,\"end_ps\":%lld,\"slice_count\":10,"
+            "\"device_count\":2,\"step_count\":%u,\"step_median_ps\":7,"
+            "\"badges\":[\"truncated\"]}",
+            file->content, parts[i] == PART_TIMELINE ? "xplane" : "pprof",
+            decode_part_word(parts[i]), result[i].epoch_ns == NULL ? "" : "\"epoch_ns\":",
+            result[i].epoch_ns == NULL ? "" : result[i].epoch_ns,
+            result[i].epoch_ns == NULL ? "" : ",", (long long)result[i].start_ps,
+            (long long)result[i].end_ps, i);
+        CHECK_OK("result", catalog_put_facts(place->ingest.catalog, file->content, line, &err),
                  &err);
     }
     run_publish(&place->ingest, place->run.id);
@@ -256,12 +256,12 @@ static struct run_record publish_parts(struct place *place, const struct host_fa
     return record;
 }
 
-static struct run_record publish(struct place *place, const struct host_facts *facts,
+static struct run_record publish(struct place *place, const struct host_result *result,
                                  uint32_t count)
 {
     static const enum decode_part timelines[FILES_MAX] = {PART_TIMELINE};
 
-    return publish_parts(place, facts, timelines, count);
+    return publish_parts(place, result, timelines, count);
 }
 
 static void one_axis_of_time(void **state)
@@ -269,7 +269,7 @@ static void one_axis_of_time(void **state)
     struct place *place = *state;
     const struct {
         const char *what;
-        struct host_facts facts[2];
+        struct host_result result[2];
         uint32_t count;
         bool has_epoch;
         int64_t epoch_ns, offset_ps[2], duration_ps;
@@ -309,7 +309,7 @@ static void one_axis_of_time(void **state)
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct run_record run = publish(place, rows[i].facts, rows[i].count);
+        struct run_record run = publish(place, rows[i].result, rows[i].count);
 
         CHECK_INT(rows[i].what, run.host_count, rows[i].count);
         CHECK_INT(rows[i].what, run.has_epoch, rows[i].has_epoch);
@@ -324,8 +324,8 @@ static void one_axis_of_time(void **state)
 static void what_hosts_sum_to(void **state)
 {
     struct place *place = *state;
-    const struct host_facts facts[] = {{"1000", 0, 9}, {"1000", 0, 9}, {"1000", 0, 9}};
-    struct run_record run = publish(place, facts, 3);
+    const struct host_result result[] = {{"1000", 0, 9}, {"1000", 0, 9}, {"1000", 0, 9}};
+    struct run_record run = publish(place, result, 3);
 
     CHECK_INT("slices", run.slice_count, 30);
     CHECK_INT("devices", run.device_count, 6);
@@ -357,7 +357,7 @@ static void what_is_no_host(void **state)
     struct place *place = *state;
     const struct {
         const char *what;
-        struct host_facts facts[3];
+        struct host_result result[3];
         enum decode_part parts[3];
         uint32_t count, host_count, device_count, format_count;
         bool has_epoch;
@@ -400,7 +400,7 @@ static void what_is_no_host(void **state)
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct run_record run = publish_parts(place, rows[i].facts, rows[i].parts, rows[i].count);
+        struct run_record run = publish_parts(place, rows[i].result, rows[i].parts, rows[i].count);
 
         CHECK_INT(rows[i].what, run.state, RUN_READY);
         CHECK_INT(rows[i].what, run.host_count, rows[i].host_count);
@@ -419,12 +419,12 @@ static void what_is_no_host(void **state)
 static void uncertain_runs_are_shown_when_they_are_runs(void **state)
 {
     struct place *place = *state;
-    const struct host_facts facts[] = {{"1000", 0, 9}};
+    const struct host_result result[] = {{"1000", 0, 9}};
     struct error none = {0};
     struct run_record run;
 
     place->run.certain = false;
-    publish(place, facts, 1);
+    publish(place, result, 1);
     place->files[0].content[0] = '\0';
     file_set_state(&place->files[0], FILE_IGNORED, STR("a letter"));
     run_publish(&place->ingest, "r1");
@@ -478,12 +478,13 @@ static void answers_of_the_indexer(void **state)
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct error err = {0};
-        struct facts facts = {0};
+        struct index_result result = {0};
 
-        CHECK_INT(rows[i].what, facts_parse(str_of(rows[i].line), place->arena, &facts, &err),
+        CHECK_INT(rows[i].what,
+                  index_result_parse(str_of(rows[i].line), place->arena, &result, &err),
                   rows[i].status);
-        CHECK_INT(rows[i].what, facts.has_epoch, false);
-        CHECK_INT(rows[i].what, facts.device_count_known, false);
+        CHECK_INT(rows[i].what, result.has_epoch, false);
+        CHECK_INT(rows[i].what, result.device_count_known, false);
     }
 }
 

@@ -24,7 +24,7 @@
 
 enum outcome { OUTCOME_INDEXED, OUTCOME_IGNORED, OUTCOME_FAILED, OUTCOME_CHANGED, OUTCOME_SAME };
 
-struct facts { /* texts live in the arena they were made in */
+struct index_result { /* texts live in the arena they were made in */
     enum outcome outcome;
     struct str error; /* why it is not OUTCOME_INDEXED */
     char content[33];
@@ -55,12 +55,13 @@ struct facts { /* texts live in the arena they were made in */
 };
 
 /* All that is known of an indexed file. `attribution` may be NULL. */
-void facts_of_trace(const struct trace *trace, const struct attribution *attribution,
-                    enum decode_part part, struct arena *arena, struct facts *ret);
+void index_result_of_trace(const struct trace *trace, const struct attribution *attribution,
+                           enum decode_part part, struct arena *arena, struct index_result *ret);
 /* One line of JSON, without its end; the notes of the trace (may be NULL) go along. */
-struct str facts_line(const struct facts *facts, const struct trace *trace, struct arena *arena);
+struct str index_result_line(const struct index_result *result, const struct trace *trace,
+                             struct arena *arena);
 /* ERR_FORMAT when the line is anything else. */
-MUST_CHECK enum status facts_parse(struct str line, struct arena *arena, struct facts *ret,
-                                   struct error *err);
+MUST_CHECK enum status index_result_parse(struct str line, struct arena *arena,
+                                          struct index_result *ret, struct error *err);
 
 #endif

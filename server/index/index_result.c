@@ -1,6 +1,6 @@
-/* Makes the line of facts about an indexed file from its trace, and parses such a line. The line
+/* Makes the line of result about an indexed file from its trace, and parses such a line. The line
  * is JSON. */
-#include "index/facts.h"
+#include "index/index_result.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -28,26 +28,26 @@ static bool tells_of_loss(struct str kind)
     return false;
 }
 
-static bool has_badge(const struct facts *facts, struct str badge)
+static bool has_badge(const struct index_result *result, struct str badge)
 {
-    for (uint32_t i = 0; i < facts->badge_count; i++) {
-        if (str_equal(facts->badges[i], badge))
+    for (uint32_t i = 0; i < result->badge_count; i++) {
+        if (str_equal(result->badges[i], badge))
             return true;
     }
     return false;
 }
 
 /* Warnings and errors are badges; what is lost makes the file partial. */
-static void read_notes(const struct trace *trace, struct arena *arena, struct facts *facts)
+static void read_notes(const struct trace *trace, struct arena *arena, struct index_result *result)
 {
     for (uint32_t i = 0; i < trace->note_count; i++) {
         const struct note *note = &trace->notes[i];
         struct str kind = trace_name(trace, note->kind);
 
-        facts->partial = facts->partial || note->severity == NOTE_ERROR || tells_of_loss(kind);
-        if (note->severity != NOTE_INFO && facts->badge_count < COUNT(facts->badges) &&
-            !has_badge(facts, kind))
-            facts->badges[facts->badge_count++] = str_copy(arena, kind);
+        result->partial = result->partial || note->severity == NOTE_ERROR || tells_of_loss(kind);
+        if (note->severity != NOTE_INFO && result->badge_count < COUNT(result->badges) &&
+            !has_badge(result, kind))
+            result->badges[result->badge_count++] = str_copy(arena, kind);
     }
 }
 
@@ -58,7 +58,8 @@ static struct str property_text(const struct trace *trace, const struct property
     return trace_name(trace, (name_id)property->arg.bits);
 }
 
-static void read_properties(const struct trace *trace, struct arena *arena, struct facts *facts)
+static void read_properties(const struct trace *trace, struct arena *arena,
+                            struct index_result *result)
 {
     static const struct {
         const char *key, *framework; /* NULL: names the device */
@@ -81,10 +82,10 @@ static void read_properties(const struct trace *trace, struct arena *arena, stru
         for (size_t j = 0; j < COUNT(keys) && text.count > 0; j++) {
             if (!str_equal(key, str_of(keys[j].key)))
                 continue;
-            if (keys[j].framework == NULL && facts->device_kind.count == 0)
-                facts->device_kind = str_copy(arena, text);
-            else if (keys[j].framework != NULL && facts->framework.count == 0)
-                facts->framework =
+            if (keys[j].framework == NULL && result->device_kind.count == 0)
+                result->device_kind = str_copy(arena, text);
+            else if (keys[j].framework != NULL && result->framework.count == 0)
+                result->framework =
                     str_format(arena, "%s%s%.*s", keys[j].framework,
                                keys[j].framework[0] != '\0' ? " " : "", STR_ARG(text));
         }
@@ -92,9 +93,9 @@ static void read_properties(const struct trace *trace, struct arena *arena, stru
 }
 
 /* What the decoder says of the job that the file is a part of. */
-static void read_job(const struct trace *trace, struct arena *arena, struct facts *facts)
+static void read_job(const struct trace *trace, struct arena *arena, struct index_result *result)
 {
-    facts->rank = -1;
+    result->rank = -1;
     for (uint32_t i = 0; i < trace->property_count; i++) {
         const struct property *property = &trace->properties[i];
         struct str key = trace_name(trace, property->arg.key);
@@ -102,43 +103,43 @@ static void read_job(const struct trace *trace, struct arena *arena, struct fact
         if (property->track != NO_TRACK)
             continue;
         if (str_equal(key, STR("run_group")))
-            facts->group = str_copy(arena, property_text(trace, property));
+            result->group = str_copy(arena, property_text(trace, property));
         if (str_equal(key, STR("run_rank")) && property->arg.type == ARG_INT64 &&
             property->arg.bits <= INT64_MAX)
-            facts->rank = (int64_t)property->arg.bits;
+            result->rank = (int64_t)property->arg.bits;
     }
 }
 
 enum { DEVICES_MAX = 4096 };
 
-static void mark_device(uint8_t *seen, int32_t device, struct facts *facts)
+static void mark_device(uint8_t *seen, int32_t device, struct index_result *result)
 {
     if (device < 0 || device >= DEVICES_MAX || seen[device])
         return;
     seen[device] = 1;
-    facts->device_count++;
+    result->device_count++;
 }
 
 /* Devices with a track of their own; else the ordinals that ops ran on. */
 static void count_devices(const struct trace *trace, const struct attribution *attribution,
-                          struct arena *arena, struct facts *facts)
+                          struct arena *arena, struct index_result *result)
 {
     uint8_t *seen = arena_array(arena, uint8_t, DEVICES_MAX);
 
     for (uint32_t i = 0; i < trace->track_count; i++) {
         if (trace->tracks[i].kind == TRACK_DEVICE)
-            mark_device(seen, trace->tracks[i].device, facts);
+            mark_device(seen, trace->tracks[i].device, result);
     }
-    if (facts->device_count == 0 && attribution != NULL) {
+    if (result->device_count == 0 && attribution != NULL) {
         for (uint32_t i = 0; i < attribution->entry_count; i++)
-            mark_device(seen, attribution->entries[i].device, facts);
+            mark_device(seen, attribution->entries[i].device, result);
     }
-    facts->device_count_known = facts->device_count > 0;
+    result->device_count_known = result->device_count > 0;
 }
 
 /* The median of the steps that count. */
 static void read_steps(const struct trace *trace, const struct attribution *attribution,
-                       struct arena *arena, struct facts *facts)
+                       struct arena *arena, struct index_result *result)
 {
     const struct host_trace host = {.trace = trace, .attribution = attribution};
     const struct run_traces run = {.hosts = &host, .host_count = 1};
@@ -147,13 +148,13 @@ static void read_steps(const struct trace *trace, const struct attribution *attr
     struct steps steps = {0};
     uint32_t count = 0;
 
-    facts->step_count = facts->step_median_ps = -1;
+    result->step_count = result->step_median_ps = -1;
     if (steps_find(&run, &all, arena, &steps, &ignored) != OK)
         return;
-    facts->step_rule = str_of(step_rule_word(steps.rule));
+    result->step_rule = str_of(step_rule_word(steps.rule));
     if (steps.rule == STEP_NONE || steps.count == 0)
         return;
-    facts->step_count = steps.count;
+    result->step_count = steps.count;
     int64_t *lengths = arena_array(arena, int64_t, steps.count);
     for (uint32_t i = 0; i < steps.count; i++) {
         if (step_counts(&steps, &steps.items[i]))
@@ -161,13 +162,13 @@ static void read_steps(const struct trace *trace, const struct attribution *attr
     }
     if (count == 0)
         return;
-    facts->step_median_ps = median_of(lengths, count);
+    result->step_median_ps = median_of(lengths, count);
 }
 
-void facts_of_trace(const struct trace *trace, const struct attribution *attribution,
-                    enum decode_part part, struct arena *arena, struct facts *ret)
+void index_result_of_trace(const struct trace *trace, const struct attribution *attribution,
+                           enum decode_part part, struct arena *arena, struct index_result *ret)
 {
-    *ret = (struct facts){
+    *ret = (struct index_result){
         .format = str_of(trace->format),
         .part = part,
         .hostname = trace->hostname,
@@ -216,12 +217,12 @@ static json_t *notes_of(const struct trace *trace, struct arena *arena)
     return notes;
 }
 
-static json_t *badges_of(const struct facts *facts)
+static json_t *badges_of(const struct index_result *result)
 {
     json_t *badges = json_array();
 
-    for (uint32_t i = 0; i < facts->badge_count; i++)
-        json_array_append_new(badges, json_stringn(facts->badges[i].at, facts->badges[i].count));
+    for (uint32_t i = 0; i < result->badge_count; i++)
+        json_array_append_new(badges, json_stringn(result->badges[i].at, result->badges[i].count));
     return badges;
 }
 
@@ -233,53 +234,54 @@ static void put_json(json_t *object, const char *key, struct str text)
         json_object_set_new(object, key, value);
 }
 
-static void put_bundle(json_t *object, const struct facts *facts, struct arena *arena)
+static void put_bundle(json_t *object, const struct index_result *result, struct arena *arena)
 {
-    put_text(object, "host", facts->host, arena);
-    put_text(object, "origin", str_of(facts->origin), arena);
-    if (facts->said.count == 0)
+    put_text(object, "host", result->host, arena);
+    put_text(object, "origin", str_of(result->origin), arena);
+    if (result->said.count == 0)
         return;
-    put_json(object, "said", facts->said);
+    put_json(object, "said", result->said);
     json_t *members = json_array();
-    for (uint32_t i = 0; i < facts->member_count; i++)
+    for (uint32_t i = 0; i < result->member_count; i++)
         json_array_append_new(members,
-                              json_loadb(facts->members[i].at, facts->members[i].count, 0, NULL));
+                              json_loadb(result->members[i].at, result->members[i].count, 0, NULL));
     json_object_set_new(object, "members", members);
 }
 
-struct str facts_line(const struct facts *facts, const struct trace *trace, struct arena *arena)
+struct str index_result_line(const struct index_result *result, const struct trace *trace,
+                             struct arena *arena)
 {
     json_t *object = json_object();
-    bool indexed = facts->outcome == OUTCOME_INDEXED;
+    bool indexed = result->outcome == OUTCOME_INDEXED;
 
-    put_text(object, "outcome", str_of(outcome_words[facts->outcome]), arena);
-    put_text(object, "error", facts->error, arena);
-    put_text(object, "content", str_of(facts->content), arena);
-    put_text(object, "format", facts->format, arena);
+    put_text(object, "outcome", str_of(outcome_words[result->outcome]), arena);
+    put_text(object, "error", result->error, arena);
+    put_text(object, "content", str_of(result->content), arena);
+    put_text(object, "format", result->format, arena);
     if (indexed)
-        put_text(object, "part", str_of(decode_part_word(facts->part)), arena);
-    put_integer(object, "bytes", true, (int64_t)facts->bytes);
-    put_text(object, "hostname", facts->hostname, arena);
-    put_integer(object, "epoch_ns", facts->has_epoch, facts->epoch_ns);
-    put_integer(object, "start_ps", indexed, facts->start_ps);
-    put_integer(object, "end_ps", indexed, facts->end_ps);
-    put_integer(object, "slice_count", indexed, (int64_t)facts->slice_count);
-    put_integer(object, "device_count", facts->device_count_known, facts->device_count);
-    put_text(object, "device_kind", facts->device_kind, arena);
-    put_text(object, "framework", facts->framework, arena);
-    put_integer(object, "step_count", indexed && facts->step_count >= 0, facts->step_count);
-    put_integer(object, "step_median_ps", indexed && facts->step_median_ps >= 0,
-                facts->step_median_ps);
-    put_text(object, "step_rule", facts->step_rule, arena);
-    put_text(object, "group", facts->group, arena);
-    put_integer(object, "rank", indexed && facts->rank >= 0, facts->rank);
+        put_text(object, "part", str_of(decode_part_word(result->part)), arena);
+    put_integer(object, "bytes", true, (int64_t)result->bytes);
+    put_text(object, "hostname", result->hostname, arena);
+    put_integer(object, "epoch_ns", result->has_epoch, result->epoch_ns);
+    put_integer(object, "start_ps", indexed, result->start_ps);
+    put_integer(object, "end_ps", indexed, result->end_ps);
+    put_integer(object, "slice_count", indexed, (int64_t)result->slice_count);
+    put_integer(object, "device_count", result->device_count_known, result->device_count);
+    put_text(object, "device_kind", result->device_kind, arena);
+    put_text(object, "framework", result->framework, arena);
+    put_integer(object, "step_count", indexed && result->step_count >= 0, result->step_count);
+    put_integer(object, "step_median_ps", indexed && result->step_median_ps >= 0,
+                result->step_median_ps);
+    put_text(object, "step_rule", result->step_rule, arena);
+    put_text(object, "group", result->group, arena);
+    put_integer(object, "rank", indexed && result->rank >= 0, result->rank);
     if (indexed) {
-        json_object_set_new(object, "partial", json_boolean(facts->partial));
-        json_object_set_new(object, "badges", badges_of(facts));
+        json_object_set_new(object, "partial", json_boolean(result->partial));
+        json_object_set_new(object, "badges", badges_of(result));
     }
     if (trace != NULL)
         json_object_set_new(object, "notes", notes_of(trace, arena));
-    put_bundle(object, facts, arena);
+    put_bundle(object, result, arena);
     char *line = json_dumps(object, JSON_COMPACT);
     struct str ret = str_copy(arena, str_of(line));
     free(line);
@@ -326,7 +328,7 @@ static bool read_part(struct str word, enum decode_part *ret)
     return false;
 }
 
-static void read_badges(const json_t *object, struct arena *arena, struct facts *ret)
+static void read_badges(const json_t *object, struct arena *arena, struct index_result *ret)
 {
     const json_t *badges = json_object_get(object, "badges");
 
@@ -347,7 +349,7 @@ static struct str dump(const json_t *value, struct arena *arena)
     return ret;
 }
 
-static void read_bundle(const json_t *object, struct arena *arena, struct facts *ret)
+static void read_bundle(const json_t *object, struct arena *arena, struct index_result *ret)
 {
     const json_t *members = json_object_get(object, "members");
     struct str origin = text_at(object, "origin", arena);
@@ -364,7 +366,7 @@ static void read_bundle(const json_t *object, struct arena *arena, struct facts 
     ret->member_count = (uint32_t)count;
 }
 
-static void read_object(const json_t *object, struct arena *arena, struct facts *ret)
+static void read_object(const json_t *object, struct arena *arena, struct index_result *ret)
 {
     struct str content = text_at(object, "content", arena);
     int64_t devices = integer_at(object, "device_count", -1);
@@ -394,21 +396,22 @@ static void read_object(const json_t *object, struct arena *arena, struct facts 
     read_bundle(object, arena, ret);
 }
 
-enum status facts_parse(struct str line, struct arena *arena, struct facts *ret, struct error *err)
+enum status index_result_parse(struct str line, struct arena *arena, struct index_result *ret,
+                               struct error *err)
 {
     json_t *object = json_loadb(line.at, line.count, JSON_REJECT_DUPLICATES, NULL);
-    struct facts facts = {.line = str_copy(arena, line)};
+    struct index_result result = {.line = str_copy(arena, line)};
     bool whole =
-        json_is_object(object) && read_outcome(text_at(object, "outcome", arena), &facts.outcome);
+        json_is_object(object) && read_outcome(text_at(object, "outcome", arena), &result.outcome);
 
     if (whole)
-        read_object(object, arena, &facts);
-    if (whole && facts.outcome == OUTCOME_INDEXED)
-        whole = read_part(text_at(object, "part", arena), &facts.part);
+        read_object(object, arena, &result);
+    if (whole && result.outcome == OUTCOME_INDEXED)
+        whole = read_part(text_at(object, "part", arena), &result.part);
     json_decref(object);
-    if (!whole || (facts.outcome == OUTCOME_INDEXED && facts.content[0] == '\0'))
+    if (!whole || (result.outcome == OUTCOME_INDEXED && result.content[0] == '\0'))
         return fail(err, ERR_FORMAT, "the indexer's answer is not understood: \"%.200s\"",
                     line.count == 0 ? "" : str_c(arena, line));
-    *ret = facts;
+    *ret = result;
     return OK;
 }
