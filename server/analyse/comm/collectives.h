@@ -115,8 +115,8 @@ MUST_CHECK enum status collectives_arrivals(const struct run_traces *run,
 MUST_CHECK enum status collectives_of(const struct run_traces *run, const struct collectives *found,
                                       struct str by, const struct page *page, struct arena *arena,
                                       struct table *ret, struct error *err);
-struct facts;
-MUST_CHECK enum status facts_collectives(struct facts *facts, const struct collectives **ret,
-                                         struct error *err);
+struct memo;
+MUST_CHECK enum status memo_collectives(struct memo *memo, const struct collectives **ret,
+                                        struct error *err);
 
 #endif

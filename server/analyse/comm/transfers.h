@@ -91,8 +91,8 @@ MUST_CHECK enum status transfers_table(const struct run_traces *run,
 MUST_CHECK enum status transfers_of(const struct run_traces *run, const struct transfers *transfers,
                                     struct str by, const struct page *page, struct arena *arena,
                                     struct table *ret, struct error *err);
-struct facts;
-MUST_CHECK enum status facts_transfers(struct facts *facts, const struct transfers **ret,
-                                       struct error *err);
+struct memo;
+MUST_CHECK enum status memo_transfers(struct memo *memo, const struct transfers **ret,
+                                      struct error *err);
 
 #endif

@@ -15,10 +15,10 @@ enum {
     SCORES_SIDE_MIN = 256
 };
 
-static void time_ops(struct facts *facts, uint32_t index, const struct counted *counted,
+static void time_ops(struct memo *memo, uint32_t index, const struct counted *counted,
                      struct compute_host *ret)
 {
-    const struct host_trace *host = &facts->run->hosts[index];
+    const struct host_trace *host = &memo->run->hosts[index];
     const struct attribution *of = host->attribution;
     int64_t hull_ps = 0, counted_ps = 0;
 
@@ -242,10 +242,10 @@ static void look_at_program(const struct host_trace *host, program_id id, const 
     arena_destroy(arena);
 }
 
-static void look_at_heaviest(struct facts *facts, const struct host_trace *host,
+static void look_at_heaviest(struct memo *memo, const struct host_trace *host,
                              struct compute_host *ret)
 {
-    uint32_t *order = arena_array(facts->arena, uint32_t, ret->op_count + 1);
+    uint32_t *order = arena_array(memo->arena, uint32_t, ret->op_count + 1);
     uint32_t count = ret->op_count < OPS_LOOKED_AT ? ret->op_count : OPS_LOOKED_AT;
 
     for (uint32_t i = 0; i < ret->op_count; i++)
@@ -262,18 +262,18 @@ static void look_at_heaviest(struct facts *facts, const struct host_trace *host,
     }
 }
 
-static void put_host(struct facts *facts, uint32_t index, const struct counted *counted,
+static void put_host(struct memo *memo, uint32_t index, const struct counted *counted,
                      struct compute_host *ret)
 {
-    const struct host_trace *host = &facts->run->hosts[index];
+    const struct host_trace *host = &memo->run->hosts[index];
     const struct attribution *of = host->attribution;
 
     if (of == NULL || of->costs == NULL || of->totals == NULL || of->device_count == 0)
         return;
-    device_spec_of(host->trace, of, facts->arena, &ret->spec);
-    ret->ops = arena_array(facts->arena, struct op_facts, of->op_count);
+    device_spec_of(host->trace, of, memo->arena, &ret->spec);
+    ret->ops = arena_array(memo->arena, struct op_facts, of->op_count);
     ret->op_count = of->op_count;
-    time_ops(facts, index, counted, ret);
+    time_ops(memo, index, counted, ret);
     for (uint32_t op = 0; op < of->op_count; op++) {
         struct op_facts *put = &ret->ops[op];
 
@@ -286,27 +286,27 @@ static void put_host(struct facts *facts, uint32_t index, const struct counted *
         put->seconds = (double)of->totals[op].total_ps * 1e-12;
         ps_add(&ret->self_ps, put->self_ps);
     }
-    look_at_heaviest(facts, host, ret);
+    look_at_heaviest(memo, host, ret);
 }
 
-static enum status make_compute(struct facts *facts, const void **ret, struct error *err)
+static enum status make_compute(struct memo *memo, const void **ret, struct error *err)
 {
-    struct compute_facts *made = arena_new(facts->arena, struct compute_facts);
+    struct compute_facts *made = arena_new(memo->arena, struct compute_facts);
     const struct counted *counted;
 
-    TRY(facts_counted(facts, &counted, err));
-    made->hosts = arena_array(facts->arena, struct compute_host, facts->run->host_count + 1);
-    for (uint32_t i = 0; i < facts->run->host_count; i++)
-        put_host(facts, i, counted, &made->hosts[i]);
+    TRY(memo_counted(memo, &counted, err));
+    made->hosts = arena_array(memo->arena, struct compute_host, memo->run->host_count + 1);
+    for (uint32_t i = 0; i < memo->run->host_count; i++)
+        put_host(memo, i, counted, &made->hosts[i]);
     *ret = made;
     return OK;
 }
 
-enum status facts_compute(struct facts *facts, const struct compute_facts **ret, struct error *err)
+enum status memo_compute(struct memo *memo, const struct compute_facts **ret, struct error *err)
 {
     const void *made;
 
-    TRY(facts_once(facts, make_compute, &made, err));
+    TRY(memo_once(memo, make_compute, &made, err));
     *ret = made;
     return OK;
 }

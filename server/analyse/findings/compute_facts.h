@@ -8,7 +8,7 @@
 #define JVIEWD_ANALYSE_COMPUTE_FACTS_H
 
 #include "analyse/device/device_spec.h"
-#include "analyse/findings/facts.h"
+#include "analyse/findings/memo.h"
 #include "analyse/hlo/cost.h"
 
 struct op_shapes { /* of the heaviest ops only */
@@ -39,8 +39,8 @@ struct compute_facts {
     struct compute_host *hosts; /* as in the run; op_count 0 where there are none */
 };
 
-MUST_CHECK enum status facts_compute(struct facts *facts, const struct compute_facts **ret,
-                                     struct error *err);
+MUST_CHECK enum status memo_compute(struct memo *memo, const struct compute_facts **ret,
+                                    struct error *err);
 /* Seconds that a device at its best would need for all runs of the op; NAN unknown. */
 double op_compute_s(const struct compute_host *host, const struct op_facts *op);
 double op_memory_s(const struct compute_host *host, const struct op_facts *op);

@@ -127,9 +127,9 @@ void evidence_at(struct evidence *evidence, uint32_t host, int64_t start_ps, int
     evidence->end_ps = end_ps;
 }
 
-struct str text_on_host(struct facts *facts, uint32_t host, const char *format, ...)
+struct str text_on_host(struct memo *memo, uint32_t host, const char *format, ...)
 {
-    struct str name = facts->run->hosts[host].name;
+    struct str name = memo->run->hosts[host].name;
     char *text;
     va_list values;
 
@@ -138,19 +138,19 @@ struct str text_on_host(struct facts *facts, uint32_t host, const char *format, 
     va_end(values);
     if (count < 0)
         return STR("");
-    text = arena_array(facts->arena, char, (size_t)count + 1);
+    text = arena_array(memo->arena, char, (size_t)count + 1);
     va_start(values, format);
     vsnprintf(text, (size_t)count + 1, format, values);
     va_end(values);
-    if (facts->run->host_count > 1)
-        return str_format(facts->arena, "On %.*s: %s", STR_ARG(name), text);
+    if (memo->run->host_count > 1)
+        return str_format(memo->arena, "On %.*s: %s", STR_ARG(name), text);
     if (text[0] >= 'a' && text[0] <= 'z')
         text[0] = (char)(text[0] - 'a' + 'A');
     return (struct str){.at = text, .count = (size_t)count};
 }
 
 /* The last one kept speaks for those that were not. */
-static void tell_more(struct facts *facts, struct finding_list *list)
+static void tell_more(struct memo *memo, struct finding_list *list)
 {
     if (list->count <= list->kept_count)
         return;
@@ -158,7 +158,7 @@ static void tell_more(struct facts *facts, struct finding_list *list)
     struct finding *last = &list->kept[list->kept_count - 1];
 
     last->more_count = list->count - list->kept_count;
-    last->text = str_format(facts->arena, "%.*s And %llu more of this kind.", STR_ARG(last->text),
+    last->text = str_format(memo->arena, "%.*s And %llu more of this kind.", STR_ARG(last->text),
                             (unsigned long long)last->more_count);
 }
 
@@ -179,7 +179,7 @@ static void keep(struct found *found, const struct finding_list *list)
         found->items[found->count++] = list->kept[i];
 }
 
-static void tell_failure(struct facts *facts, struct found *found, const struct rule *rule,
+static void tell_failure(struct memo *memo, struct found *found, const struct rule *rule,
                          const struct error *err)
 {
     if (found->note_count == found->note_capacity) {
@@ -189,18 +189,18 @@ static void tell_failure(struct facts *facts, struct found *found, const struct 
     found->notes[found->note_count++] = (struct answer_note){
         .kind = "rule-failed",
         .severity = NOTE_WARNING,
-        .message = str_format(facts->arena, "rule %s could not look: %s", rule->name, err->message),
+        .message = str_format(memo->arena, "rule %s could not look: %s", rule->name, err->message),
         .count = 1,
     };
 }
 
 /* Nothing wins more than all the time there was: a rule may have added up devices side by side. */
-static void cap_wins(struct facts *facts, struct finding_list *list)
+static void cap_wins(struct memo *memo, struct finding_list *list)
 {
     const struct counted *counted;
     struct error unknown = {0};
 
-    if (list->kept_count == 0 || facts_counted(facts, &counted, &unknown) != OK ||
+    if (list->kept_count == 0 || memo_counted(memo, &counted, &unknown) != OK ||
         counted->total_ps <= 0)
         return;
     for (uint32_t i = 0; i < list->kept_count; i++) {
@@ -209,43 +209,43 @@ static void cap_wins(struct facts *facts, struct finding_list *list)
     }
 }
 
-static enum status make_platform(struct facts *facts, const void **ret, struct error *err)
+static enum status make_platform(struct memo *memo, const void **ret, struct error *err)
 {
-    unsigned *platform = arena_new(facts->arena, unsigned);
+    unsigned *platform = arena_new(memo->arena, unsigned);
 
     (void)err;
-    *platform = platform_of(facts->run, facts->arena);
+    *platform = platform_of(memo->run, memo->arena);
     *ret = platform;
     return OK;
 }
 
 /* Advice names what there is on that hardware. */
-static void fit_remedies(struct facts *facts, struct finding_list *list)
+static void fit_remedies(struct memo *memo, struct finding_list *list)
 {
     struct error unknown = {0};
     const void *made;
 
-    if (list->kept_count == 0 || facts_once(facts, make_platform, &made, &unknown) != OK)
+    if (list->kept_count == 0 || memo_once(memo, make_platform, &made, &unknown) != OK)
         return;
     for (uint32_t i = 0; i < list->kept_count; i++)
         list->kept[i].remedy =
-            platform_fit(*(const unsigned *)made, list->kept[i].remedy, facts->arena);
+            platform_fit(*(const unsigned *)made, list->kept[i].remedy, memo->arena);
 }
 
-static void ask(struct facts *facts, const struct rule *rule, struct found *found)
+static void ask(struct memo *memo, const struct rule *rule, struct found *found)
 {
     struct finding_list list = {.rule = rule};
     struct error err = {0};
 
-    if (rule->find(facts, &list, &err) != OK)
-        tell_failure(facts, found, rule, &err);
-    tell_more(facts, &list);
-    cap_wins(facts, &list);
-    fit_remedies(facts, &list);
+    if (rule->find(memo, &list, &err) != OK)
+        tell_failure(memo, found, rule, &err);
+    tell_more(memo, &list);
+    cap_wins(memo, &list);
+    fit_remedies(memo, &list);
     keep(found, &list);
 }
 
-void findings_of_themes(const struct rule *const *themes, uint32_t theme_count, struct facts *facts,
+void findings_of_themes(const struct rule *const *themes, uint32_t theme_count, struct memo *memo,
                         struct findings *ret)
 {
     struct found found = {0};
@@ -253,15 +253,15 @@ void findings_of_themes(const struct rule *const *themes, uint32_t theme_count, 
     *ret = (struct findings){0};
     for (uint32_t theme = 0; theme < theme_count; theme++) {
         for (const struct rule *rule = themes[theme]; rule->name != NULL; rule++) {
-            ask(facts, rule, &found);
+            ask(memo, rule, &found);
             ret->rule_count++;
         }
     }
     if (found.count > 0)
         qsort(found.items, found.count, sizeof(*found.items), by_rank);
 
-    struct finding *items = arena_array(facts->arena, struct finding, found.count);
-    struct answer_note *notes = arena_array(facts->arena, struct answer_note, found.note_count);
+    struct finding *items = arena_array(memo->arena, struct finding, found.count);
+    struct answer_note *notes = arena_array(memo->arena, struct answer_note, found.note_count);
 
     if (found.count > 0)
         memcpy(items, found.items, found.count * sizeof(*items));
@@ -277,9 +277,9 @@ void findings_of_themes(const struct rule *const *themes, uint32_t theme_count, 
     ret->note_count = found.note_count;
 }
 
-void findings_find(struct facts *facts, struct findings *ret)
+void findings_find(struct memo *memo, struct findings *ret)
 {
-    findings_of_themes(rule_themes, rule_theme_count, facts, ret);
+    findings_of_themes(rule_themes, rule_theme_count, memo, ret);
 }
 
 enum column_at {
@@ -358,7 +358,7 @@ static struct cell finding_cell(const void *data, uint32_t row, uint32_t column)
     return cell_null(STR(""));
 }
 
-enum status findings_table(struct facts *facts, const struct findings *findings,
+enum status findings_table(struct memo *memo, const struct findings *findings,
                            const struct page *page, struct table *ret, struct error *err)
 {
     const struct counted *counted;
@@ -371,11 +371,11 @@ enum status findings_table(struct facts *facts, const struct findings *findings,
                                         .data = &ranked};
     uint32_t *order;
 
-    if (facts_counted(facts, &counted, &unknown) == OK)
+    if (memo_counted(memo, &counted, &unknown) == OK)
         ranked.total_ps = counted->total_ps;
     *ret = (struct table){0};
-    TRY(table_order(&source, page->sort, "rank", facts->arena, &order, err));
-    table_fill(&source, order, page, facts->arena, ret);
+    TRY(table_order(&source, page->sort, "rank", memo->arena, &order, err));
+    table_fill(&source, order, page, memo->arena, ret);
     ret->notes = findings->notes;
     ret->note_count = findings->note_count;
     return OK;

@@ -1,8 +1,8 @@
 /* Findings: what a person who knows profiles would say of this run, and where they saw it.
  *
  *   registry   themes -> rules                              analyse/findings/findings_registry.c
- *   rule       asks the facts, adds what it found           analyse/rules_THEME.c
- *   facts      every analysis, made when first asked for    analyse/findings/facts.h
+ *   rule       asks the memo, adds what it found           analyse/rules_THEME.c
+ *   memo      every analysis, made when first asked for    analyse/findings/memo.h
  *   list       the best of each rule, ranked over all by the time they would win; a win of low
  *              confidence counts a quarter, and none exceeds all the time there was
  *
@@ -16,7 +16,7 @@
 #ifndef JVIEWD_ANALYSE_FINDINGS_H
 #define JVIEWD_ANALYSE_FINDINGS_H
 
-#include "analyse/findings/facts.h"
+#include "analyse/findings/memo.h"
 
 enum severity {                    /* what it does to the user's question */
                 SEVERITY_INFO,     /* good to know: explains a number, limits none */
@@ -71,15 +71,15 @@ struct rule {
     const char *name;  /* "compile-in-steps": a stable word, also in links */
     const char *theme; /* compute launch steps compile transfer comm memory capture */
     const char *when;  /* what triggers it, a clause: "a step holds a compilation" */
-    enum status (*find)(struct facts *facts, struct finding_list *list, struct error *err);
+    enum status (*find)(struct memo *memo, struct finding_list *list, struct error *err);
 };
 
 /* Keeps it if it is among the rule's FINDINGS_PER_RULE best; counts the others. Texts must live in
- * the arena of the facts. */
+ * the arena of the memo. */
 void findings_add(struct finding_list *list, const struct finding *finding);
 /* The sentence, with the host in front where the run has several: "On hostA: no work ...", else "No
  * work ...". */
-struct str text_on_host(struct facts *facts, uint32_t host, const char *format, ...)
+struct str text_on_host(struct memo *memo, uint32_t host, const char *format, ...)
     PRINTF_LIKE(3, 4);
 /* One more piece of evidence, to be completed; beyond EVIDENCE_MAX it is dropped. */
 struct evidence *finding_prove(struct finding *finding, const char *name, struct cell value,
@@ -118,15 +118,15 @@ struct findings { /* the best first */
 };
 
 /* Asks every rule. Always succeeds: rules that fail are notes. */
-void findings_find(struct facts *facts, struct findings *ret);
+void findings_find(struct memo *memo, struct findings *ret);
 
 /* Of other themes than the registry's. */
-void findings_of_themes(const struct rule *const *themes, uint32_t theme_count, struct facts *facts,
+void findings_of_themes(const struct rule *const *themes, uint32_t theme_count, struct memo *memo,
                         struct findings *ret);
 
 /* Columns: rank rule theme severity confidence text win_ps win_share more_count remedy. Default
  * sort: "rank"; the first cell of each row is its rank. */
-MUST_CHECK enum status findings_table(struct facts *facts, const struct findings *findings,
+MUST_CHECK enum status findings_table(struct memo *memo, const struct findings *findings,
                                       const struct page *page, struct table *ret,
                                       struct error *err);
 

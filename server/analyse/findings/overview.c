@@ -132,19 +132,19 @@ static bool told_by_idle(const struct run_traces *run, uint32_t host, const stru
 }
 
 /* Without steps: the whole capture of each host, or the window asked for. */
-static enum status fill_capture(struct facts *facts, const struct counted *counted,
+static enum status fill_capture(struct memo *memo, const struct counted *counted,
                                 struct overview *ret, struct error *err)
 {
-    const struct run_traces *run = facts->run;
+    const struct run_traces *run = memo->run;
     const struct idle *idle;
 
-    TRY(facts_idle(facts, &idle, err));
+    TRY(memo_idle(memo, &idle, err));
     for (uint32_t host = 0; host < run->host_count; host++) {
         for (uint32_t at = 0; at < counted->window_counts[host]; at++) {
             const struct window *window = &counted->windows[host][at];
             struct device_time time;
 
-            if (idle->of_steps || !told_by_idle(run, host, window, idle, facts->arena, &time))
+            if (idle->of_steps || !told_by_idle(run, host, window, idle, memo->arena, &time))
                 time = breakdown_of(&run->hosts[host], window->from_ps, window->to_ps);
             add_time(&ret->time, &time);
         }
@@ -218,7 +218,7 @@ static void fill_notes(const struct run_traces *run, const struct steps *steps,
         };
 }
 
-enum status overview(struct facts *facts, struct overview *ret, struct error *err)
+enum status overview(struct memo *memo, struct overview *ret, struct error *err)
 {
     const struct selections *selections;
     const struct counted *counted;
@@ -227,23 +227,23 @@ enum status overview(struct facts *facts, struct overview *ret, struct error *er
     const struct table *ops;
 
     *ret = (struct overview){0};
-    TRY(facts_selections(facts, &selections, err));
-    TRY(facts_steps(facts, &steps, err));
-    TRY(facts_counted(facts, &counted, err));
-    TRY(facts_ops(facts, &ops, err));
-    TRY(facts_notes(facts, &notes, err));
-    TRY(memory_summary(facts->run, facts->restriction, facts->arena, &ret->memory, err));
+    TRY(memo_selections(memo, &selections, err));
+    TRY(memo_steps(memo, &steps, err));
+    TRY(memo_counted(memo, &counted, err));
+    TRY(memo_ops(memo, &ops, err));
+    TRY(memo_notes(memo, &notes, err));
+    TRY(memory_summary(memo->run, memo->restriction, memo->arena, &ret->memory, err));
     fill_steps(steps, ret);
     if (ret->counted == 0)
-        TRY(fill_capture(facts, counted, ret, err));
-    overview_threads(facts->run, steps, counted, facts->arena, ret);
-    overview_devices(selections, facts->arena, ret);
-    ret->basis = overview_basis(facts->run, ret, facts->arena);
+        TRY(fill_capture(memo, counted, ret, err));
+    overview_threads(memo->run, steps, counted, memo->arena, ret);
+    overview_devices(selections, memo->arena, ret);
+    ret->basis = overview_basis(memo->run, ret, memo->arena);
     ret->duration_ps = hull_of(selections);
     fill_ops(ops, ret);
-    op_placement_find(selections->items, selections->count, facts->arena, &ret->places);
-    fill_notes(facts->run, steps, notes, facts->arena, ret);
-    ret->sentence = overview_sentence(ret, facts->arena);
-    findings_find(facts, &ret->findings);
+    op_placement_find(selections->items, selections->count, memo->arena, &ret->places);
+    fill_notes(memo->run, steps, notes, memo->arena, ret);
+    ret->sentence = overview_sentence(ret, memo->arena);
+    findings_find(memo, &ret->findings);
     return OK;
 }

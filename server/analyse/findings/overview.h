@@ -63,7 +63,7 @@ struct overview {
 
 enum { OVERVIEW_TOP = 10, OVERVIEW_FINDINGS = 5 };
 
-MUST_CHECK enum status overview(struct facts *facts, struct overview *ret, struct error *err);
+MUST_CHECK enum status overview(struct memo *memo, struct overview *ret, struct error *err);
 
 /* The traces' notes as replies say them. */
 uint32_t run_notes(const struct run_traces *run, struct arena *arena,

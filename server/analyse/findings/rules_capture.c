@@ -63,12 +63,12 @@ struct told { /* what a note means */
 };
 
 /* One finding a note: the decoder saw it, the rule says what follows. */
-static enum status find_told(struct facts *facts, const struct told *told,
-                             struct finding_list *list, struct error *err)
+static enum status find_told(struct memo *memo, const struct told *told, struct finding_list *list,
+                             struct error *err)
 {
     const struct note_list *notes;
 
-    TRY(facts_notes(facts, &notes, err));
+    TRY(memo_notes(memo, &notes, err));
     for (uint32_t i = 0; i < notes->count; i++) {
         const struct answer_note *note = &notes->items[i];
 
@@ -78,7 +78,7 @@ static enum status find_told(struct facts *facts, const struct told *told,
         struct finding finding = {
             .severity = told->severity,
             .confidence = CONFIDENCE_HIGH,
-            .text = str_format(facts->arena, "%s %.*s%s%.*s%s", told->text, STR_ARG(note->message),
+            .text = str_format(memo->arena, "%s %.*s%s%.*s%s", told->text, STR_ARG(note->message),
                                note->host.count > 0 ? " (" : "", STR_ARG(note->host),
                                note->host.count > 0 ? ")" : ""),
             .remedy = str_of(told->remedy),
@@ -90,7 +90,7 @@ static enum status find_told(struct facts *facts, const struct told *told,
     return OK;
 }
 
-static enum status find_cut_off(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_cut_off(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const struct told told = {
         tells_of_cut, SEVERITY_CRITICAL,
@@ -98,20 +98,20 @@ static enum status find_cut_off(struct facts *facts, struct finding_list *list, 
         "Copy the file again, or record again and let `jax.profiler.stop_trace()` return before "
         "the program ends."};
 
-    return find_told(facts, &told, list, err);
+    return find_told(memo, &told, list, err);
 }
 
-static enum status find_damaged(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_damaged(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const struct told told = {
         tells_of_damage, SEVERITY_CRITICAL,
         "Parts of the profile cannot be read, so every sum is a lower bound.",
         "Copy the file again in binary mode; if it is the original, record again."};
 
-    return find_told(facts, &told, list, err);
+    return find_told(memo, &told, list, err);
 }
 
-static enum status find_dropped(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_dropped(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const struct told told = {
         tells_of_loss, SEVERITY_CRITICAL,
@@ -120,10 +120,10 @@ static enum status find_dropped(struct facts *facts, struct finding_list *list, 
         "`python_tracer_level=0` in `jax.profiler.ProfileOptions`; open the .xplane.pb instead of "
         "the trace.json.gz."};
 
-    return find_told(facts, &told, list, err);
+    return find_told(memo, &told, list, err);
 }
 
-static enum status find_two(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_two(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const struct told told = {
         tells_of_two, SEVERITY_CRITICAL,
@@ -131,16 +131,16 @@ static enum status find_two(struct facts *facts, struct finding_list *list, stru
         "Record with one profiler at a time: stop `nsys`, `ncu`, DCGM profiling or the other "
         "`jax.profiler` session first."};
 
-    return find_told(facts, &told, list, err);
+    return find_told(memo, &told, list, err);
 }
 
-static enum status find_trouble(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_trouble(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const struct told told = {tells_of_trouble, SEVERITY_WARNING,
                               "The profiler itself reported an error.",
                               "Read its message; what it names is missing from every table."};
 
-    return find_told(facts, &told, list, err);
+    return find_told(memo, &told, list, err);
 }
 
 const struct rule rules_capture[] = {

@@ -3,11 +3,11 @@
 
 enum { EXPOSED_PERCENT = 5, SERIAL_PERCENT = 3, SMALL_COUNT = 100, SMALL_BYTES = 256 << 10 };
 
-static enum status find_exposed(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_exposed(struct memo *memo, struct finding_list *list, struct error *err)
 {
     struct comm_asked asked;
 
-    TRY(comm_look(facts, &asked, err));
+    TRY(comm_look(memo, &asked, err));
     int64_t exposed_ps = comm_mean(&asked, MEASURE_EXPOSED, NULL);
     int64_t total_ps = comm_mean(&asked, MEASURE_TOTAL, NULL);
     int64_t wait_ps = comm_mean(&asked, MEASURE_WAIT, NULL);
@@ -19,7 +19,7 @@ static enum status find_exposed(struct facts *facts, struct finding_list *list, 
                                                                            : SEVERITY_WARNING,
         .confidence = CONFIDENCE_HIGH,
         .text = str_format(
-            facts->arena,
+            memo->arena,
             "%s of the time devices communicate and compute nothing: %s of %s of communication is "
             "exposed%s%s%s.",
             comm_share(&asked, exposed_ps).text, human_ps(exposed_ps).text, human_ps(total_ps).text,
@@ -46,12 +46,12 @@ static bool is_small(const struct collective *item, const struct collective_run 
            item->kind != COLLECTIVE_RECV;
 }
 
-static enum status find_small(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_small(struct memo *memo, struct finding_list *list, struct error *err)
 {
     struct comm_asked asked;
     uint64_t count = 0, all = 0;
 
-    TRY(comm_look(facts, &asked, err));
+    TRY(comm_look(memo, &asked, err));
     for (uint32_t i = 0; i < asked.found->run_count; i++) {
         const struct collective_run *run = &asked.found->runs[i];
 
@@ -67,7 +67,7 @@ static enum status find_small(struct facts *facts, struct finding_list *list, st
         .severity = SEVERITY_WARNING,
         .confidence = CONFIDENCE_MEDIUM,
         .text =
-            str_format(facts->arena,
+            str_format(memo->arena,
                        "%s of %s collectives move less than 256 KiB each: latency, not "
                        "bandwidth, makes them %s of exposed time.",
                        human_count(count).text, human_count(all).text, human_ps(exposed_ps).text),
@@ -93,19 +93,19 @@ static bool is_serial(const struct collective *item, const struct collective_run
 }
 
 /* XLA:CPU has no asynchronous collectives: its ops stand on host threads. */
-static bool is_on_device(const struct facts *facts, const struct collective_run *run)
+static bool is_on_device(const struct memo *memo, const struct collective_run *run)
 {
-    const struct trace *trace = facts->run->hosts[run->host].trace;
+    const struct trace *trace = memo->run->hosts[run->host].trace;
 
     return trace->tracks[trace->rows[trace_row_of(trace, run->slice)].track].device >= 0;
 }
 
-static enum status find_serial(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_serial(struct memo *memo, struct finding_list *list, struct error *err)
 {
     struct comm_asked asked;
 
-    TRY(comm_look(facts, &asked, err));
-    if (asked.found->run_count == 0 || !is_on_device(facts, &asked.found->runs[0]))
+    TRY(comm_look(memo, &asked, err));
+    if (asked.found->run_count == 0 || !is_on_device(memo, &asked.found->runs[0]))
         return OK;
     int64_t exposed_ps = comm_mean(&asked, MEASURE_EXPOSED, is_serial);
     if (!comm_is_share(&asked, exposed_ps, SERIAL_PERCENT))
@@ -113,7 +113,7 @@ static enum status find_serial(struct facts *facts, struct finding_list *list, s
     struct finding finding = {
         .severity = SEVERITY_WARNING,
         .confidence = CONFIDENCE_MEDIUM,
-        .text = str_format(facts->arena,
+        .text = str_format(memo->arena,
                            "Collectives that the compiler left synchronous stand on the critical "
                            "path of every step: %s exposed, %s of the time.",
                            human_ps(exposed_ps).text, comm_share(&asked, exposed_ps).text),

@@ -7,20 +7,20 @@
 
 enum { PROVED = 3 };
 
-static void count_devices(struct facts *facts, struct comm_asked *asked)
+static void count_devices(struct memo *memo, struct comm_asked *asked)
 {
-    uint32_t *counts = arena_array(facts->arena, uint32_t, facts->run->host_count + 1);
+    uint32_t *counts = arena_array(memo->arena, uint32_t, memo->run->host_count + 1);
     struct collective_waits waits;
 
-    collectives_waits(asked->found, facts->arena, &waits);
+    collectives_waits(asked->found, memo->arena, &waits);
     for (uint32_t i = 0; i < waits.count; i++)
         counts[waits.items[i].host]++;
     asked->device_counts = counts;
 }
 
-static void measure_inside(struct facts *facts, struct comm_asked *asked)
+static void measure_inside(struct memo *memo, struct comm_asked *asked)
 {
-    int64_t *inside_ps = arena_array(facts->arena, int64_t, (size_t)asked->found->run_count + 1);
+    int64_t *inside_ps = arena_array(memo->arena, int64_t, (size_t)asked->found->run_count + 1);
 
     for (uint32_t i = 0; i < asked->found->run_count; i++) {
         const struct collective_run *run = &asked->found->runs[i];
@@ -31,37 +31,36 @@ static void measure_inside(struct facts *facts, struct comm_asked *asked)
     asked->inside_ps = inside_ps;
 }
 
-static enum status make_comm(struct facts *facts, const void **ret, struct error *err)
+static enum status make_comm(struct memo *memo, const void **ret, struct error *err)
 {
-    struct comm_asked *asked = arena_new(facts->arena, struct comm_asked);
-    struct collectives *found = arena_new(facts->arena, struct collectives);
+    struct comm_asked *asked = arena_new(memo->arena, struct comm_asked);
+    struct collectives *found = arena_new(memo->arena, struct collectives);
 
-    TRY(collectives_find(facts->run, facts->restriction, facts->arena, found, err));
-    TRY(facts_counted(facts, &asked->counted, err));
-    asked->facts = facts;
+    TRY(collectives_find(memo->run, memo->restriction, memo->arena, found, err));
+    TRY(memo_counted(memo, &asked->counted, err));
+    asked->memo = memo;
     asked->found = found;
-    count_devices(facts, asked);
-    measure_inside(facts, asked);
+    count_devices(memo, asked);
+    measure_inside(memo, asked);
     *ret = asked;
     return OK;
 }
 
-enum status comm_look(struct facts *facts, struct comm_asked *ret, struct error *err)
+enum status comm_look(struct memo *memo, struct comm_asked *ret, struct error *err)
 {
     const void *made;
 
-    *ret = (struct comm_asked){.facts = facts};
-    TRY(facts_once(facts, make_comm, &made, err));
+    *ret = (struct comm_asked){.memo = memo};
+    TRY(memo_once(memo, make_comm, &made, err));
     *ret = *(const struct comm_asked *)made;
     return OK;
 }
 
-enum status facts_collectives(struct facts *facts, const struct collectives **ret,
-                              struct error *err)
+enum status memo_collectives(struct memo *memo, const struct collectives **ret, struct error *err)
 {
     struct comm_asked asked;
 
-    TRY(comm_look(facts, &asked, err));
+    TRY(comm_look(memo, &asked, err));
     *ret = asked.found;
     return OK;
 }
@@ -80,7 +79,7 @@ int64_t comm_measured(const struct comm_asked *asked, const struct collective_ru
 
 int64_t comm_mean(const struct comm_asked *asked, enum measure measure, comm_matters *matters)
 {
-    int64_t *sums_ps = arena_array(asked->facts->arena, int64_t, asked->facts->run->host_count + 1);
+    int64_t *sums_ps = arena_array(asked->memo->arena, int64_t, asked->memo->run->host_count + 1);
     int64_t mean_ps = 0;
 
     for (uint32_t i = 0; i < asked->found->run_count; i++) {
@@ -89,7 +88,7 @@ int64_t comm_mean(const struct comm_asked *asked, enum measure measure, comm_mat
         if (matters == NULL || matters(&asked->found->items[run->collective], run))
             ps_add(&sums_ps[run->host], comm_measured(asked, run, measure));
     }
-    for (uint32_t i = 0; i < asked->facts->run->host_count; i++)
+    for (uint32_t i = 0; i < asked->memo->run->host_count; i++)
         ps_add(&mean_ps, asked->device_counts[i] > 0 ? sums_ps[i] / asked->device_counts[i] : 0);
     return mean_ps;
 }
@@ -124,7 +123,7 @@ static int heaviest_first(const void *left, const void *right)
 void comm_prove(const struct comm_asked *asked, struct finding *finding, enum measure measure,
                 comm_matters *matters, const char *what)
 {
-    struct heavy *heavy = arena_array(asked->facts->arena, struct heavy, asked->found->count + 1);
+    struct heavy *heavy = arena_array(asked->memo->arena, struct heavy, asked->found->count + 1);
 
     for (uint32_t i = 0; i < asked->found->run_count; i++) {
         const struct collective_run *run = &asked->found->runs[i];
@@ -144,7 +143,7 @@ void comm_prove(const struct comm_asked *asked, struct finding *finding, enum me
         const struct collective_run *run = heavy[i].longest;
         struct evidence *evidence = finding_prove_ps(
             finding,
-            str_format(asked->facts->arena, "%.*s %s on all devices", STR_ARG(item->name), what).at,
+            str_format(asked->memo->arena, "%.*s %s on all devices", STR_ARG(item->name), what).at,
             heavy[i].ps);
 
         evidence_at(evidence, run->host, run->start_ps, run->start_ps + run->dur_ps);

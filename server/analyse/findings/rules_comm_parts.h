@@ -14,14 +14,14 @@
 enum measure { MEASURE_TOTAL, MEASURE_EXPOSED, MEASURE_WAIT, MEASURE_BLOCKED, MEASURE_COUNT };
 
 struct comm_asked { /* what a rule looks at; found once */
-    struct facts *facts;
+    struct memo *memo;
     const struct collectives *found;
     const struct counted *counted;
     const uint32_t *device_counts; /* by host: those that communicate */
     const int64_t *inside_ps;      /* by run: in counted steps */
 };
 
-MUST_CHECK enum status comm_look(struct facts *facts, struct comm_asked *ret, struct error *err);
+MUST_CHECK enum status comm_look(struct memo *memo, struct comm_asked *ret, struct error *err);
 /* What of a run lies in counted steps, by one measure, and at most that. */
 int64_t comm_measured(const struct comm_asked *asked, const struct collective_run *run,
                       enum measure measure);

@@ -94,7 +94,7 @@ static void tell_slow(const struct comm_asked *asked, uint32_t host, const struc
     struct finding finding = {
         .severity = SEVERITY_WARNING,
         .confidence = slow->waits_known ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW,
-        .text = text_on_host(asked->facts, host,
+        .text = text_on_host(asked->memo, host,
                              "collectives of 16 MiB and more move %.3g GB/s over the bus, %s of "
                              "the %.3g GB/s of %s%s.",
                              rate * 1e-9, human_share(share).text, link->gb_per_s, link->name,
@@ -112,11 +112,10 @@ static void tell_slow(const struct comm_asked *asked, uint32_t host, const struc
 
     finding_win(&finding, (int64_t)((double)exposed_ps * (1 - share)));
     finding_prove(&finding, "bus bandwidth",
-                  cell_text(str_format(asked->facts->arena, "%.3g GB/s", rate * 1e-9)), UNIT_TEXT)
+                  cell_text(str_format(asked->memo->arena, "%.3g GB/s", rate * 1e-9)), UNIT_TEXT)
         ->view = "collectives";
     finding_prove(&finding, "the links carry",
-                  cell_text(str_format(asked->facts->arena, "%.3g GB/s", link->gb_per_s)),
-                  UNIT_TEXT)
+                  cell_text(str_format(asked->memo->arena, "%.3g GB/s", link->gb_per_s)), UNIT_TEXT)
         ->view = "collectives";
 
     struct evidence *proof = finding_prove_ps(&finding, "the longest", slow->longest->dur_ps);
@@ -127,19 +126,19 @@ static void tell_slow(const struct comm_asked *asked, uint32_t host, const struc
     findings_add(list, &finding);
 }
 
-static enum status find_slow_bus(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_slow_bus(struct memo *memo, struct finding_list *list, struct error *err)
 {
     struct comm_asked asked;
 
-    TRY(comm_look(facts, &asked, err));
-    for (uint32_t host = 0; host < facts->run->host_count; host++) {
+    TRY(comm_look(memo, &asked, err));
+    for (uint32_t host = 0; host < memo->run->host_count; host++) {
         struct device_spec spec;
         const struct device_link *link;
 
         if (asked.device_counts[host] < 2)
             continue;
-        device_spec_of(facts->run->hosts[host].trace, facts->run->hosts[host].attribution,
-                       facts->arena, &spec);
+        device_spec_of(memo->run->hosts[host].trace, memo->run->hosts[host].attribution,
+                       memo->arena, &spec);
         if (spec.sheet == NULL)
             continue;
         link = device_link_of(spec.name);

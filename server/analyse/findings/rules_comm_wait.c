@@ -37,32 +37,31 @@ static const struct collective_run *worst_run(const struct comm_asked *asked,
     return ret;
 }
 
-static enum status find_stragglers(struct facts *facts, struct finding_list *list,
-                                   struct error *err)
+static enum status find_stragglers(struct memo *memo, struct finding_list *list, struct error *err)
 {
     struct comm_asked asked;
     struct collective_waits waits;
     uint64_t turns;
 
-    TRY(comm_look(facts, &asked, err));
+    TRY(comm_look(memo, &asked, err));
     int64_t wait_ps = comm_mean(&asked, MEASURE_WAIT, NULL);
     if (!comm_is_share(&asked, wait_ps, WAIT_PERCENT))
         return OK;
-    collectives_waits(asked.found, facts->arena, &waits);
+    collectives_waits(asked.found, memo->arena, &waits);
     const struct device_waits *last = latest(&waits, &turns);
     if (last == NULL || turns == 0)
         return OK;
-    struct str host = facts->run->hosts[last->host].name;
+    struct str host = memo->run->hosts[last->host].name;
     struct str place =
-        facts->run->host_count == 1
-            ? str_format(facts->arena, "device %d", last->device)
-            : str_format(facts->arena, "%.*s, device %d", STR_ARG(host), last->device);
+        memo->run->host_count == 1
+            ? str_format(memo->arena, "device %d", last->device)
+            : str_format(memo->arena, "%.*s, device %d", STR_ARG(host), last->device);
     bool is_one = 2 * last->last_count > turns;
     struct finding finding = {
         .severity =
             comm_is_share(&asked, wait_ps, 5 * WAIT_PERCENT) ? SEVERITY_CRITICAL : SEVERITY_WARNING,
         .confidence = asked.found->by_length_count > 0 ? CONFIDENCE_MEDIUM : CONFIDENCE_HIGH,
-        .text = str_format(facts->arena,
+        .text = str_format(memo->arena,
                            "Collectives wait %s of the time for the last to come (%s). %s %.*s: "
                            "it is last in %s of %s and comes %s late in all.",
                            comm_share(&asked, wait_ps).text, human_ps(wait_ps).text,
@@ -96,18 +95,18 @@ static bool is_handed_on(const struct collective *item, const struct collective_
                               item->kind == COLLECTIVE_PERMUTE);
 }
 
-static enum status find_bubbles(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_bubbles(struct memo *memo, struct finding_list *list, struct error *err)
 {
     struct comm_asked asked;
 
-    TRY(comm_look(facts, &asked, err));
+    TRY(comm_look(memo, &asked, err));
     int64_t blocked_ps = comm_mean(&asked, MEASURE_BLOCKED, is_handed_on);
     if (!comm_is_share(&asked, blocked_ps, BUBBLE_PERCENT))
         return OK;
     struct finding finding = {
         .severity = SEVERITY_WARNING,
         .confidence = CONFIDENCE_MEDIUM,
-        .text = str_format(facts->arena,
+        .text = str_format(memo->arena,
                            "Devices stand %s of the time (%s) in the done of a send, receive or "
                            "permute: they wait for a neighbour's data.",
                            comm_share(&asked, blocked_ps).text, human_ps(blocked_ps).text),
@@ -125,11 +124,11 @@ static bool is_exchange(const struct collective *item, const struct collective_r
     return item->kind == COLLECTIVE_ALL_TO_ALL && run->wait_ps >= 0;
 }
 
-static enum status find_uneven(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_uneven(struct memo *memo, struct finding_list *list, struct error *err)
 {
     struct comm_asked asked;
 
-    TRY(comm_look(facts, &asked, err));
+    TRY(comm_look(memo, &asked, err));
     int64_t wait_ps = comm_mean(&asked, MEASURE_WAIT, is_exchange);
     int64_t total_ps = comm_mean(&asked, MEASURE_TOTAL, is_exchange);
     if (!comm_is_share(&asked, wait_ps, 1) || total_ps == 0 ||
@@ -138,7 +137,7 @@ static enum status find_uneven(struct facts *facts, struct finding_list *list, s
     struct finding finding = {
         .severity = SEVERITY_WARNING,
         .confidence = CONFIDENCE_MEDIUM,
-        .text = str_format(facts->arena,
+        .text = str_format(memo->arena,
                            "%s of the time of all-to-alls is waiting for the last device to come "
                            "(%s of %s): the work before them is uneven.",
                            human_share((double)wait_ps / (double)total_ps).text,
@@ -163,12 +162,12 @@ static int64_t least_skew(const struct alignment *alignment)
                                  : (alignment->high_ps < 0 ? alignment->high_ps : 0);
 }
 
-static enum status find_skew(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_skew(struct memo *memo, struct finding_list *list, struct error *err)
 {
     struct comm_asked asked;
 
-    TRY(comm_look(facts, &asked, err));
-    for (uint32_t host = 1; host < facts->run->host_count; host++) {
+    TRY(comm_look(memo, &asked, err));
+    for (uint32_t host = 1; host < memo->run->host_count; host++) {
         const struct alignment *alignment = &asked.found->alignments[host];
         int64_t skew_ps = least_skew(alignment);
 
@@ -178,13 +177,13 @@ static enum status find_skew(struct facts *facts, struct finding_list *list, str
         struct finding finding = {
             .severity = SEVERITY_WARNING,
             .confidence = alignment->known ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM,
-            .text = str_format(facts->arena,
+            .text = str_format(memo->arena,
                                "The clock of %.*s is %s%s %s that of %.*s: %u collectives or "
                                "launches that end together say so.",
-                               STR_ARG(facts->run->hosts[host].name),
+                               STR_ARG(memo->run->hosts[host].name),
                                alignment->known ? "" : "at least ", human_ps(size_ps).text,
                                skew_ps > 0 ? "ahead of" : "behind",
-                               STR_ARG(facts->run->hosts[0].name), alignment->pair_count),
+                               STR_ARG(memo->run->hosts[0].name), alignment->pair_count),
             .remedy = STR("Look at several hosts with `align=collectives`, and let the hosts "
                           "keep time (chrony, PTP)."),
             .win_reason = STR("it makes pictures wrong, not steps slow"),

@@ -24,19 +24,19 @@ struct again { /* one function's compiles on one host after those that came firs
     int64_t total_ps, counted_ps;
 };
 
-static enum status make_compiles(struct facts *facts, const void **ret, struct error *err)
+static enum status make_compiles(struct memo *memo, const void **ret, struct error *err)
 {
-    struct compiles *compiles = arena_new(facts->arena, struct compiles);
+    struct compiles *compiles = arena_new(memo->arena, struct compiles);
 
     *ret = compiles;
-    return compiles_find(facts->run, facts->restriction, facts->arena, compiles, err);
+    return compiles_find(memo->run, memo->restriction, memo->arena, compiles, err);
 }
 
-enum status facts_compiles(struct facts *facts, const struct compiles **ret, struct error *err)
+enum status memo_compiles(struct memo *memo, const struct compiles **ret, struct error *err)
 {
     const void *made;
 
-    TRY(facts_once(facts, make_compiles, &made, err));
+    TRY(memo_once(memo, make_compiles, &made, err));
     *ret = made;
     return OK;
 }
@@ -61,11 +61,11 @@ static bool is_again(const struct compile *compile)
             (compile->change != CHANGE_FIRST && compile->change != CHANGE_UNKNOWN));
 }
 
-static const struct compile **list_again(struct facts *facts, const struct compiles *compiles,
+static const struct compile **list_again(struct memo *memo, const struct compiles *compiles,
                                          uint32_t *ret_count)
 {
     const struct compile **list =
-        arena_array(facts->arena, const struct compile *, (size_t)compiles->count + 1);
+        arena_array(memo->arena, const struct compile *, (size_t)compiles->count + 1);
 
     *ret_count = 0;
     for (uint32_t i = 0; i < compiles->count; i++) {
@@ -150,7 +150,7 @@ static const char *remedy_of(const struct again *again)
 }
 
 /* ", for x: f32[8] -> f32[12]", where it is known. */
-static struct str reason_of(struct facts *facts, const struct compile *compile)
+static struct str reason_of(struct memo *memo, const struct compile *compile)
 {
     switch (compile->change) {
     case CHANGE_UNKNOWN:
@@ -161,26 +161,25 @@ static struct str reason_of(struct facts *facts, const struct compile *compile)
     case CHANGE_PROGRAM:
         return STR(", for other instructions with the same arguments");
     default:
-        return str_format(facts->arena, ", for %.*s", STR_ARG(compile->changed));
+        return str_format(memo->arena, ", for %.*s", STR_ARG(compile->changed));
     }
 }
 
-static enum status find_recompiles(struct facts *facts, struct finding_list *list,
-                                   struct error *err)
+static enum status find_recompiles(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const struct compiles *found;
     const struct counted *counted;
     struct again again;
     uint32_t count, at = 0;
 
-    TRY(facts_compiles(facts, &found, err));
-    TRY(facts_counted(facts, &counted, err));
+    TRY(memo_compiles(memo, &found, err));
+    TRY(memo_counted(memo, &counted, err));
 
-    const struct compile **compiles = list_again(facts, found, &count);
+    const struct compile **compiles = list_again(memo, found, &count);
 
     while (next_function(counted, compiles, count, &at, &again)) {
         const struct compile *last = again.items[again.count - 1];
-        struct str reason = reason_of(facts, last);
+        struct str reason = reason_of(memo, last);
 
         if (reason.count == 0)
             reason = STR(", for an unknown cause");
@@ -193,7 +192,7 @@ static enum status find_recompiles(struct facts *facts, struct finding_list *lis
                 again.counted_ps > counted->total_ps / 10 ? SEVERITY_CRITICAL : SEVERITY_WARNING,
             .confidence = CONFIDENCE_HIGH,
             .text = text_on_host(
-                facts, last->host,
+                memo, last->host,
                 "The function %.*s was compiled again %u times in %s; the last time%.*s.",
                 STR_ARG(last->function), again.count, human_ps(again.total_ps).text,
                 STR_ARG(reason)),
@@ -258,13 +257,13 @@ int64_t told_compiles_ps(const struct compiles *compiles, const struct counted *
 }
 
 /* One compile in a step, of a function that is not compiled over and over. */
-static enum status find_in_steps(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_in_steps(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const struct counted *counted;
     const struct compiles *compiles;
 
-    TRY(facts_compiles(facts, &compiles, err));
-    TRY(facts_counted(facts, &counted, err));
+    TRY(memo_compiles(memo, &compiles, err));
+    TRY(memo_counted(memo, &counted, err));
 
     struct map64 again = count_again(compiles);
 
@@ -272,7 +271,7 @@ static enum status find_in_steps(struct facts *facts, struct finding_list *list,
         const struct compile *compile = &compiles->items[i];
         int64_t total_ps = compile_total(compile);
         struct str name = compile->function.count > 0 ? compile->function : STR("a function");
-        struct str reason = reason_of(facts, compile);
+        struct str reason = reason_of(memo, compile);
 
         if (!compile->in_step || compile->in_warmup || !is_long(compile, counted) ||
             is_repeated(&again, compile))
@@ -281,7 +280,7 @@ static enum status find_in_steps(struct facts *facts, struct finding_list *list,
         struct finding finding = {
             .severity = total_ps > counted->total_ps / 10 ? SEVERITY_CRITICAL : SEVERITY_WARNING,
             .confidence = CONFIDENCE_HIGH,
-            .text = text_on_host(facts, compile->host, "Step %lld compiles %.*s in %s%.*s.",
+            .text = text_on_host(memo, compile->host, "Step %lld compiles %.*s in %s%.*s.",
                                  (long long)compile->step, STR_ARG(name), human_ps(total_ps).text,
                                  STR_ARG(reason)),
             .remedy =
@@ -297,17 +296,17 @@ static enum status find_in_steps(struct facts *facts, struct finding_list *list,
     return OK;
 }
 
-static enum status find_sizes(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_sizes(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const struct compiles *found;
     const struct counted *counted;
     struct again again;
     uint32_t count, at = 0;
 
-    TRY(facts_compiles(facts, &found, err));
-    TRY(facts_counted(facts, &counted, err));
+    TRY(memo_compiles(memo, &found, err));
+    TRY(memo_counted(memo, &counted, err));
 
-    const struct compile **compiles = list_again(facts, found, &count);
+    const struct compile **compiles = list_again(memo, found, &count);
 
     while (next_function(counted, compiles, count, &at, &again)) {
         uint32_t shapes = again.changes[CHANGE_SHAPE], programs = again.changes[CHANGE_PROGRAM];
@@ -320,7 +319,7 @@ static enum status find_sizes(struct facts *facts, struct finding_list *list, st
             .severity = SEVERITY_WARNING,
             .confidence = by_shape ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM,
             .text = text_on_host(
-                facts, again.items[0]->host,
+                memo, again.items[0]->host,
                 by_shape ? "The function %.*s was compiled for %u further sizes of its "
                            "arguments, in %s."
                          : "The function %.*s was compiled for %u further values of what is no "
@@ -342,14 +341,13 @@ static enum status find_sizes(struct facts *facts, struct finding_list *list, st
     return OK;
 }
 
-static enum status find_autotuning(struct facts *facts, struct finding_list *list,
-                                   struct error *err)
+static enum status find_autotuning(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const struct compiles *compiles;
     int64_t tuned_ps = 0, total_ps = 0;
     const struct compile *most = NULL;
 
-    TRY(facts_compiles(facts, &compiles, err));
+    TRY(memo_compiles(memo, &compiles, err));
     for (uint32_t i = 0; i < compiles->count; i++) {
         const struct compile *compile = &compiles->items[i];
 
@@ -365,7 +363,7 @@ static enum status find_autotuning(struct facts *facts, struct finding_list *lis
         .severity = SEVERITY_INFO,
         .confidence = CONFIDENCE_HIGH,
         .text =
-            str_format(facts->arena, "Autotuning takes %s of %s of compiling, %s for %.*s.",
+            str_format(memo->arena, "Autotuning takes %s of %s of compiling, %s for %.*s.",
                        human_ps(tuned_ps).text, human_ps(total_ps).text,
                        most->phases_ps[PHASE_AUTOTUNE] > tuned_ps / 2 ? "most of it" : "above all",
                        STR_ARG(most->function)),

@@ -3,10 +3,10 @@
 #define JVIEWD_ANALYSE_RULES_COMPILE_H
 
 #include "analyse/compiles/compiles.h"
-#include "analyse/findings/facts.h"
+#include "analyse/findings/memo.h"
 
-MUST_CHECK enum status facts_compiles(struct facts *facts, const struct compiles **ret,
-                                      struct error *err);
+MUST_CHECK enum status memo_compiles(struct memo *memo, const struct compiles **ret,
+                                     struct error *err);
 
 /* The compilations of a step that "compile-in-steps" or "recompiles" tells, summed. */
 int64_t told_compiles_ps(const struct compiles *compiles, const struct counted *counted,

@@ -201,7 +201,7 @@ static void add_op(struct concerned *concerned, const struct op_facts *op, doubl
     }
 }
 
-static void tell(struct facts *facts, struct finding_list *list, const struct compute_rule *rule,
+static void tell(struct memo *memo, struct finding_list *list, const struct compute_rule *rule,
                  uint32_t host, const struct compute_host *of, const struct concerned *concerned)
 {
     double share = (double)concerned->self_ps / (double)of->self_ps;
@@ -212,17 +212,17 @@ static void tell(struct facts *facts, struct finding_list *list, const struct co
                               .win_reason = str_of(rule->win_reason)};
 
     finding.text = text_on_host(
-        facts, host, "%s of op time, %s in counted steps, goes into %s: %.*s%s.",
+        memo, host, "%s of op time, %s in counted steps, goes into %s: %.*s%s.",
         human_share(share).text, human_ps(concerned->self_ps).text, rule->what,
         STR_ARG(first->name),
         concerned->count == 1 ? ""
-                              : str_format(facts->arena, " and %u more", concerned->count - 1).at);
+                              : str_format(memo->arena, " and %u more", concerned->count - 1).at);
     if (concerned->is_won)
         finding_win(&finding, ps_of_real(concerned->won_sum));
     for (size_t i = 0; i < COUNT(concerned->heaviest) && concerned->heaviest[i] != NULL; i++) {
         const struct op_facts *op = concerned->heaviest[i];
         struct evidence *proof = finding_prove_ps(
-            &finding, str_format(facts->arena, "self time of %.*s", STR_ARG(op->name)).at,
+            &finding, str_format(memo->arena, "self time of %.*s", STR_ARG(op->name)).at,
             op->self_ps);
 
         proof->host = host;
@@ -234,13 +234,13 @@ static void tell(struct facts *facts, struct finding_list *list, const struct co
     findings_add(list, &finding);
 }
 
-static enum status ask(struct facts *facts, struct finding_list *list,
+static enum status ask(struct memo *memo, struct finding_list *list,
                        const struct compute_rule *rule, struct error *err)
 {
     const struct compute_facts *compute;
 
-    TRY(facts_compute(facts, &compute, err));
-    for (uint32_t host = 0; host < facts->run->host_count; host++) {
+    TRY(memo_compute(memo, &compute, err));
+    for (uint32_t host = 0; host < memo->run->host_count; host++) {
         const struct compute_host *of = &compute->hosts[host];
         struct concerned concerned = {.is_won = true};
 
@@ -252,15 +252,15 @@ static enum status ask(struct facts *facts, struct finding_list *list,
                 add_op(&concerned, op, won);
         }
         if (concerned.count > 0 && (double)concerned.self_ps >= rule->least * (double)of->self_ps)
-            tell(facts, list, rule, host, of, &concerned);
+            tell(memo, list, rule, host, of, &concerned);
     }
     return OK;
 }
 
 #define FIND(name, at)                                                                             \
-    static enum status name(struct facts *facts, struct finding_list *list, struct error *err)     \
+    static enum status name(struct memo *memo, struct finding_list *list, struct error *err)       \
     {                                                                                              \
-        return ask(facts, list, &questions[at], err);                                              \
+        return ask(memo, list, &questions[at], err);                                               \
     }
 
 FIND(find_f32_products, 0)

@@ -106,17 +106,17 @@ static struct str way_text(struct arena *arena, uint64_t bytes, int64_t ps, cons
     return str_format(arena, "%s %s at %.3g GB/s", human_bytes(bytes).text, way, per_s * 1e-9);
 }
 
-static void tell(struct facts *facts, struct finding_list *list, const struct copying *copying,
+static void tell(struct memo *memo, struct finding_list *list, const struct copying *copying,
                  int64_t exposed_ps, double share)
 {
     bool up = copying->up_ps >= copying->down_ps;
-    struct str most = up ? way_text(facts->arena, copying->up_bytes, copying->up_ps, "up")
-                         : way_text(facts->arena, copying->down_bytes, copying->down_ps, "down");
+    struct str most = up ? way_text(memo->arena, copying->up_bytes, copying->up_ps, "up")
+                         : way_text(memo->arena, copying->down_bytes, copying->down_ps, "down");
     struct finding finding = {
         .severity = share >= share_critical ? SEVERITY_CRITICAL : SEVERITY_WARNING,
         .confidence = CONFIDENCE_HIGH,
         .text =
-            str_format(facts->arena,
+            str_format(memo->arena,
                        "Devices do nothing in %s of the time but copy between their memory "
                        "and the host's: %s transfers, most of them %.*s.",
                        human_share(share).text, human_count(copying->count).text, STR_ARG(most)),
@@ -143,28 +143,28 @@ static void tell(struct facts *facts, struct finding_list *list, const struct co
     findings_add(list, &finding);
 }
 
-static enum status find_exposed(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_exposed(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const struct transfers *transfers;
     const struct counted *counted;
     struct copying copying = {0};
 
-    TRY(facts_transfers(facts, &transfers, err));
-    TRY(facts_counted(facts, &counted, err));
+    TRY(memo_transfers(memo, &transfers, err));
+    TRY(memo_counted(memo, &counted, err));
     for (uint32_t i = 0; i < transfers->count; i++) {
         const struct transfer *transfer = &transfers->items[i];
         struct copier *copier =
-            is_meant(transfer) ? copier_of(&copying, facts->run, transfer) : NULL;
+            is_meant(transfer) ? copier_of(&copying, memo->run, transfer) : NULL;
 
         if (copier != NULL && copier->on_streams)
             add_transfer(&copying, copier, counted, transfer);
     }
 
-    int64_t exposed_ps = exposed_of(facts->run, &copying);
+    int64_t exposed_ps = exposed_of(memo->run, &copying);
     double share = counted->total_ps > 0 ? (double)exposed_ps / (double)counted->total_ps : 0;
 
     if (share >= share_min)
-        tell(facts, list, &copying, exposed_ps, share);
+        tell(memo, list, &copying, exposed_ps, share);
     map64_free(&copying.of);
     free(copying.copiers);
     return OK;

@@ -94,16 +94,16 @@ static void measure_calls(const struct trace *trace, struct called *called, uint
     free(durs_ps);
 }
 
-typedef void see_called(struct facts *facts, uint32_t host, const struct called *called,
+typedef void see_called(struct memo *memo, uint32_t host, const struct called *called,
                         struct finding_list *list);
 
 /* Of more functions than any program has, the first. */
-static enum status each_called(struct facts *facts, struct finding_list *list, see_called *see)
+static enum status each_called(struct memo *memo, struct finding_list *list, see_called *see)
 {
     uint64_t left = ALL_LOOKS_MAX;
 
-    for (uint32_t host = 0; host < facts->run->host_count; host++) {
-        const struct host_trace *at = &facts->run->hosts[host];
+    for (uint32_t host = 0; host < memo->run->host_count; host++) {
+        const struct host_trace *at = &memo->run->hosts[host];
         const struct name_stats *stats;
         uint32_t count = trace_name_stats(at->trace, &stats);
 
@@ -121,24 +121,23 @@ static enum status each_called(struct facts *facts, struct finding_list *list, s
             left -= looks;
             measure_calls(at->trace, &called, &left);
             measure_executions(at, &called);
-            see(facts, host, &called, list);
+            see(memo, host, &called, list);
         }
     }
     return OK;
 }
 
 static struct evidence *prove_call(struct finding *finding, uint32_t host, const char *what,
-                                   int64_t ps, const struct facts *facts,
-                                   const struct called *called)
+                                   int64_t ps, const struct memo *memo, const struct called *called)
 {
     struct evidence *evidence = finding_prove_ps(finding, what, ps);
 
     evidence->host = host;
-    evidence->find = trace_name(facts->run->hosts[host].trace, called->stats->name);
+    evidence->find = trace_name(memo->run->hosts[host].trace, called->stats->name);
     return evidence;
 }
 
-static void see_short(struct facts *facts, uint32_t host, const struct called *called,
+static void see_short(struct memo *memo, uint32_t host, const struct called *called,
                       struct finding_list *list)
 {
     int64_t call_ps = called->call_p50_ps, run_ps = called->execution_p50_ps;
@@ -150,36 +149,35 @@ static void see_short(struct facts *facts, uint32_t host, const struct called *c
     struct finding finding = {
         .severity = SEVERITY_WARNING,
         .confidence = CONFIDENCE_MEDIUM,
-        .text = text_on_host(facts, host,
+        .text = text_on_host(memo, host,
                              "Calling %.*s takes the host %s, its ops %s: %s calls cost more than "
                              "they run.",
                              STR_ARG(called->function), human_ps(call_ps).text,
                              human_ps(run_ps).text, human_count(called->call_count).text),
         .remedy = str_format(
-            facts->arena,
+            memo->arena,
             "Call it less often with more work: put the loop around `%.*s` into `lax.scan` or "
             "`lax.fori_loop`, `vmap` over what it is called for, or jit its caller.",
             STR_ARG(called->function)),
     };
 
     finding_win(&finding, ps_times(call_ps - run_ps, called->call_count));
-    prove_call(&finding, host, "median call", call_ps, facts, called);
-    prove_call(&finding, host, "median execution", run_ps, facts, called);
+    prove_call(&finding, host, "median call", call_ps, memo, called);
+    prove_call(&finding, host, "median execution", run_ps, memo, called);
     findings_add(list, &finding);
 }
 
-static enum status find_short_calls(struct facts *facts, struct finding_list *list,
-                                    struct error *err)
+static enum status find_short_calls(struct memo *memo, struct finding_list *list, struct error *err)
 {
     (void)err;
-    return each_called(facts, list, see_short);
+    return each_called(memo, list, see_short);
 }
 
-static void see_unblocked(struct facts *facts, uint32_t host, const struct called *called,
+static void see_unblocked(struct memo *memo, uint32_t host, const struct called *called,
                           struct finding_list *list)
 {
-    const struct attribution *of = facts->run->hosts[host].attribution;
-    const struct trace *trace = facts->run->hosts[host].trace;
+    const struct attribution *of = memo->run->hosts[host].attribution;
+    const struct trace *trace = memo->run->hosts[host].trace;
     bool has_program = false;
 
     for (program_id i = 0; i < trace->program_count && !has_program; i++)
@@ -192,7 +190,7 @@ static void see_unblocked(struct facts *facts, uint32_t host, const struct calle
     struct finding finding = {
         .severity = SEVERITY_WARNING,
         .confidence = CONFIDENCE_MEDIUM,
-        .text = text_on_host(facts, host,
+        .text = text_on_host(memo, host,
                              "Of %s calls of %.*s the capture holds %s executions: the others were "
                              "still queued when the recording stopped, or not recorded.",
                              human_count(called->call_count).text, STR_ARG(called->function),
@@ -209,10 +207,10 @@ static void see_unblocked(struct facts *facts, uint32_t host, const struct calle
     findings_add(list, &finding);
 }
 
-static enum status find_unblocked(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_unblocked(struct memo *memo, struct finding_list *list, struct error *err)
 {
     (void)err;
-    return each_called(facts, list, see_unblocked);
+    return each_called(memo, list, see_unblocked);
 }
 
 const struct rule rules_dispatch[] = {

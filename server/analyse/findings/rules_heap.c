@@ -31,23 +31,23 @@ static int by_time(const void *a, const void *b)
     return (*one > *other) - (*one < *other);
 }
 
-static enum status make_plans(struct facts *facts, const void **ret, struct error *err)
+static enum status make_plans(struct memo *memo, const void **ret, struct error *err)
 {
-    struct plans *plans = arena_new(facts->arena, struct plans);
+    struct plans *plans = arena_new(memo->arena, struct plans);
     struct hlo_modules modules;
     uint64_t bytes = 0;
     uint32_t count = 0;
 
-    hlo_modules(facts->run, facts->arena, &modules);
+    hlo_modules(memo->run, memo->arena, &modules);
 
     const struct hlo_listed **ran =
-        arena_array(facts->arena, const struct hlo_listed *, modules.count + 1u);
+        arena_array(memo->arena, const struct hlo_listed *, modules.count + 1u);
 
     for (uint32_t i = 0; i < modules.count; i++)
         if (modules.items[i].has_buffers && modules.items[i].execution_count > 0)
             ran[count++] = &modules.items[i];
     qsort(ran, count, sizeof *ran, by_time);
-    plans->items = arena_array(facts->arena, struct planned, MODULES_MAX);
+    plans->items = arena_array(memo->arena, struct planned, MODULES_MAX);
     for (uint32_t i = 0; i < count && plans->count < MODULES_MAX; i++) {
         struct planned *planned = &plans->items[plans->count];
 
@@ -55,19 +55,19 @@ static enum status make_plans(struct facts *facts, const void **ret, struct erro
         if (bytes > BLOB_BYTES_MAX)
             break;
         planned->listed = ran[i];
-        TRY(hlo_open(facts->run, ran[i], facts->arena, &planned->module, err));
-        TRY(heap_of(&planned->module, 0, facts->arena, &planned->heap, err));
+        TRY(hlo_open(memo->run, ran[i], memo->arena, &planned->module, err));
+        TRY(heap_of(&planned->module, 0, memo->arena, &planned->heap, err));
         plans->count++;
     }
     *ret = plans;
     return OK;
 }
 
-static enum status facts_plans(struct facts *facts, const struct plans **ret, struct error *err)
+static enum status memo_plans(struct memo *memo, const struct plans **ret, struct error *err)
 {
     const void *made;
 
-    TRY(facts_once(facts, make_plans, &made, err));
+    TRY(memo_once(memo, make_plans, &made, err));
     *ret = made;
     return OK;
 }
@@ -95,8 +95,7 @@ static struct str name_of(const struct planned *planned, const struct heap_buffe
 }
 
 /* Its largest buffers of that sort, as evidence. */
-static void prove_buffers(struct facts *facts, struct finding *finding,
-                          const struct planned *planned,
+static void prove_buffers(struct memo *memo, struct finding *finding, const struct planned *planned,
                           bool (*is_meant)(const struct heap_buffer *))
 {
     enum { SHOWN = 3 };
@@ -117,7 +116,7 @@ static void prove_buffers(struct facts *facts, struct finding *finding,
     }
     for (int k = 0; k < SHOWN && shown[k] != NULL; k++) {
         struct str name = name_of(planned, shown[k]);
-        struct str words = str_format(facts->arena, "buffer of %.*s", STR_ARG(name));
+        struct str words = str_format(memo->arena, "buffer of %.*s", STR_ARG(name));
 
         prove_bytes(finding, words.at, shown[k]->bytes, planned->listed->key)->find = name;
     }
@@ -135,11 +134,11 @@ static bool is_much(int64_t bytes, const struct heap *heap)
     return bytes >= BYTES_MIN && bytes / SHARE_PERCENT_MIN >= heap->peak_bytes / 100;
 }
 
-static enum status find_again(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_again(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const struct plans *plans;
 
-    TRY(facts_plans(facts, &plans, err));
+    TRY(memo_plans(memo, &plans, err));
     for (uint32_t i = 0; i < plans->count; i++) {
         const struct planned *planned = &plans->items[i];
         const struct heap *heap = &planned->heap;
@@ -151,7 +150,7 @@ static enum status find_again(struct facts *facts, struct finding_list *list, st
             .severity = SEVERITY_INFO,
             .confidence = CONFIDENCE_MEDIUM,
             .text = str_format(
-                facts->arena,
+                memo->arena,
                 "At the peak of %.*s (%s), %s (%s) are cheap to compute again: made long before, "
                 "used long after, from values that live as long anyway.",
                 STR_ARG(planned->listed->key), bytes_text(heap->peak_bytes).text,
@@ -165,7 +164,7 @@ static enum status find_again(struct facts *facts, struct finding_list *list, st
         };
 
         prove_bytes(&finding, "at most", heap->rematerialise_bytes, planned->listed->key);
-        prove_buffers(facts, &finding, planned, is_cheap);
+        prove_buffers(memo, &finding, planned, is_cheap);
         findings_add(list, &finding);
     }
     return OK;
@@ -179,11 +178,11 @@ static bool is_reusing(const struct heap_buffer *buffer)
 /* Of a module that carries its state from run to run; a product of square matrices is none. */
 enum { RUNS_MIN = 2, DONATION_PERCENT = 25 };
 
-static enum status find_donation(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_donation(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const struct plans *plans;
 
-    TRY(facts_plans(facts, &plans, err));
+    TRY(memo_plans(memo, &plans, err));
     for (uint32_t i = 0; i < plans->count; i++) {
         const struct planned *planned = &plans->items[i];
         const struct heap *heap = &planned->heap;
@@ -197,7 +196,7 @@ static enum status find_donation(struct facts *facts, struct finding_list *list,
             .severity = SEVERITY_INFO,
             .confidence = CONFIDENCE_LOW,
             .text = str_format(
-                facts->arena,
+                memo->arena,
                 "%.*s writes %s of outputs in the shapes of inputs that it does not give up: %s "
                 "of its peak of %s, if the program needs those inputs no longer.",
                 STR_ARG(planned->listed->key), bytes_text(heap->donation_bytes).text,
@@ -211,7 +210,7 @@ static enum status find_donation(struct facts *facts, struct finding_list *list,
         };
 
         prove_bytes(&finding, "at most", heap->donation_bytes, planned->listed->key);
-        prove_buffers(facts, &finding, planned, is_reusing);
+        prove_buffers(memo, &finding, planned, is_reusing);
         findings_add(list, &finding);
     }
     return OK;
@@ -219,11 +218,11 @@ static enum status find_donation(struct facts *facts, struct finding_list *list,
 
 enum { TEMPORARY_PERCENT = 33, TEMPORARY_BYTES_MIN = 16 << 20 };
 
-static enum status find_temporary(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_temporary(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const struct plans *plans;
 
-    TRY(facts_plans(facts, &plans, err));
+    TRY(memo_plans(memo, &plans, err));
     for (uint32_t i = 0; i < plans->count; i++) {
         const struct planned *planned = &plans->items[i];
         const struct heap *heap = &planned->heap;
@@ -243,7 +242,7 @@ static enum status find_temporary(struct facts *facts, struct finding_list *list
         struct finding finding = {
             .severity = SEVERITY_INFO,
             .confidence = CONFIDENCE_HIGH,
-            .text = str_format(facts->arena,
+            .text = str_format(memo->arena,
                                "One temporary value, %.*s (%s), is %s of the peak of %.*s.",
                                STR_ARG(name_of(planned, largest)), bytes_text(largest->bytes).text,
                                human_share((double)largest->bytes / (double)heap->peak_bytes).text,
@@ -303,21 +302,21 @@ static bool grows_in(const struct table *table, const struct owner_row *wanted)
     return false;
 }
 
-static enum status difference(struct facts *facts, struct str now, struct str base,
+static enum status difference(struct memo *memo, struct str now, struct str base,
                               struct snapshot_table *ret, struct error *err)
 {
-    return snapshot_table(facts->run, &(struct snapshot_question){.snapshot = now, .base = base},
-                          &(struct page){.limit = 10000, .sort = STR("-delta")}, facts->arena, ret,
+    return snapshot_table(memo->run, &(struct snapshot_question){.snapshot = now, .base = base},
+                          &(struct page){.limit = 10000, .sort = STR("-delta")}, memo->arena, ret,
                           err);
 }
 
-static void add_leak(struct facts *facts, struct finding_list *list, const struct owner_row *owner,
+static void add_leak(struct memo *memo, struct finding_list *list, const struct owner_row *owner,
                      const struct host_trace *const *series, uint32_t count)
 {
     struct finding finding = {
         .severity = SEVERITY_WARNING,
         .confidence = count > 2 ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM,
-        .text = str_format(facts->arena,
+        .text = str_format(memo->arena,
                            "From %.*s to %.*s, memory of %.*s (%.*s) grew by %s to %s, in each of "
                            "%u snapshots more than in the one before.",
                            STR_ARG(series[0]->name), STR_ARG(series[count - 1]->name),
@@ -336,45 +335,45 @@ static void add_leak(struct facts *facts, struct finding_list *list, const struc
 enum { OWNERS_MAX = 16 }; /* that grew most: each is looked up in every snapshot */
 
 /* Owners that grow from each snapshot of a series to the next. */
-static enum status look_at_series(struct facts *facts, struct finding_list *list,
+static enum status look_at_series(struct memo *memo, struct finding_list *list,
                                   const struct host_trace *const *series, uint32_t count,
                                   struct error *err)
 {
     struct snapshot_table whole;
-    struct snapshot_table *parts = arena_array(facts->arena, struct snapshot_table, count);
+    struct snapshot_table *parts = arena_array(memo->arena, struct snapshot_table, count);
     struct owner_row owner;
 
-    TRY(difference(facts, series[count - 1]->name, series[0]->name, &whole, err));
+    TRY(difference(memo, series[count - 1]->name, series[0]->name, &whole, err));
     if (!str_equal(whole.unit, STR("bytes")))
         return OK; /* samples of a processor are no memory */
     for (uint32_t i = 1; i < count; i++)
-        TRY(difference(facts, series[i]->name, series[i - 1]->name, &parts[i], err));
+        TRY(difference(memo, series[i]->name, series[i - 1]->name, &parts[i], err));
     for (uint32_t row = 0; row < whole.table.row_count && row < OWNERS_MAX; row++) {
         bool grows = read_row(&whole.table, row, &owner) && owner.delta >= BYTES_MIN;
 
         for (uint32_t i = 1; grows && i < count; i++)
             grows = grows_in(&parts[i].table, &owner);
         if (grows)
-            add_leak(facts, list, &owner, series, count);
+            add_leak(memo, list, &owner, series, count);
     }
     return OK;
 }
 
 enum { SERIES_MAX = 64, SNAPSHOTS_COMPARED_MAX = 24 };
 
-static enum status find_leak(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_leak(struct memo *memo, struct finding_list *list, struct error *err)
 {
     struct snapshots all;
     uint32_t looked_at = 0;
 
-    snapshots_of(facts->run, facts->arena, &all);
+    snapshots_of(memo->run, memo->arena, &all);
 
-    struct str *names = arena_array(facts->arena, struct str, all.count + 1u);
+    struct str *names = arena_array(memo->arena, struct str, all.count + 1u);
     const struct host_trace **series =
-        arena_array(facts->arena, const struct host_trace *, all.count + 1u);
+        arena_array(memo->arena, const struct host_trace *, all.count + 1u);
 
     for (uint32_t i = 0; i < all.count; i++)
-        names[i] = series_of(all.items[i]->name, facts->arena);
+        names[i] = series_of(all.items[i]->name, memo->arena);
     for (uint32_t i = 0; i < all.count && looked_at < SERIES_MAX; i++) {
         uint32_t count = 0;
         bool is_first = true;
@@ -393,7 +392,7 @@ static enum status find_leak(struct facts *facts, struct finding_list *list, str
                     SNAPSHOTS_COMPARED_MAX * sizeof(struct host_trace *));
             count = SNAPSHOTS_COMPARED_MAX;
         }
-        TRY(look_at_series(facts, list, series, count, err));
+        TRY(look_at_series(memo, list, series, count, err));
     }
     return OK;
 }

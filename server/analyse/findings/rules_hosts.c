@@ -14,31 +14,31 @@ enum {
 };
 
 /* Lanes write into the steps they walk: they get their own. */
-static enum status find_lanes(struct facts *facts, enum lanes_by by, struct lanes *ret,
+static enum status find_lanes(struct memo *memo, enum lanes_by by, struct lanes *ret,
                               struct error *err)
 {
     const struct steps *steps;
 
-    TRY(facts_steps(facts, &steps, err));
+    TRY(memo_steps(memo, &steps, err));
 
     struct steps own = *steps;
 
-    own.items = arena_array(facts->arena, struct step, steps->count);
+    own.items = arena_array(memo->arena, struct step, steps->count);
     if (steps->count > 0)
         memcpy(own.items, steps->items, steps->count * sizeof(*own.items));
-    lanes_find(facts->run, &own, by, facts->arena, ret);
+    lanes_find(memo->run, &own, by, memo->arena, ret);
     return OK;
 }
 
-static struct str lane_name(struct facts *facts, const struct lane_total *lane)
+static struct str lane_name(struct memo *memo, const struct lane_total *lane)
 {
-    struct str host = facts->run->hosts[lane->host].name;
+    struct str host = memo->run->hosts[lane->host].name;
 
     if (lane->device < 0)
         return host;
-    return facts->run->host_count > 1
-               ? str_format(facts->arena, "%.*s device %d", STR_ARG(host), lane->device)
-               : str_format(facts->arena, "device %d", lane->device);
+    return memo->run->host_count > 1
+               ? str_format(memo->arena, "%.*s device %d", STR_ARG(host), lane->device)
+               : str_format(memo->arena, "device %d", lane->device);
 }
 
 /* The step in which the others waited longest for it. */
@@ -64,7 +64,7 @@ static void prove_worst(const struct lanes *lanes, uint32_t lane, struct finding
     proof->step = lanes->numbers[step];
 }
 
-static void tell_straggler(struct facts *facts, const struct lanes *lanes, uint32_t lane,
+static void tell_straggler(struct memo *memo, const struct lanes *lanes, uint32_t lane,
                            int64_t wait_ps, int64_t total_ps, struct finding_list *list)
 {
     const struct lane_total *late = &lanes->lanes[lane];
@@ -79,8 +79,8 @@ static void tell_straggler(struct facts *facts, const struct lanes *lanes, uint3
     };
 
     finding.text =
-        str_format(facts->arena, "%.*s comes last in %u of %u steps, by %s in the median%s%s%s.",
-                   STR_ARG(lane_name(facts, late)), late->last_count, lanes->compared_count,
+        str_format(memo->arena, "%.*s comes last in %u of %u steps, by %s in the median%s%s%s.",
+                   STR_ARG(lane_name(memo, late)), late->last_count, lanes->compared_count,
                    human_ps(late->lag_median_ps).text, waits ? "; waiting for it takes " : "",
                    waits ? human_share((double)wait_ps / (double)total_ps).text : "",
                    waits ? " of all steps" : "");
@@ -96,40 +96,40 @@ static void tell_straggler(struct facts *facts, const struct lanes *lanes, uint3
     findings_add(list, &finding);
 }
 
-static enum status find_stragglers(struct facts *facts, enum lanes_by by, struct finding_list *list,
+static enum status find_stragglers(struct memo *memo, enum lanes_by by, struct finding_list *list,
                                    struct error *err)
 {
     struct lanes lanes;
     int64_t wait_ps = 0, total_ps = 0;
 
-    TRY(find_lanes(facts, by, &lanes, err));
+    TRY(find_lanes(memo, by, &lanes, err));
     for (uint32_t i = 0; i < lanes.lane_count; i++) {
         ps_add(&wait_ps, lanes.lanes[i].wait_ps);
         ps_add(&total_ps, lanes.lanes[i].total_ps);
     }
     if (by == LANES_BY_DEVICE && lanes.lane_count > 0) { /* a win is time of hosts */
-        wait_ps = wait_ps / lanes.lane_count * facts->run->host_count;
-        total_ps = total_ps / lanes.lane_count * facts->run->host_count;
+        wait_ps = wait_ps / lanes.lane_count * memo->run->host_count;
+        total_ps = total_ps / lanes.lane_count * memo->run->host_count;
     }
     for (uint32_t i = 0; i < lanes.lane_count; i++) {
         if (lanes.lanes[i].straggler && total_ps > 0 &&
             (lanes.basis == BASIS_END || wait_ps >= total_ps / 100 * WAIT_PERCENT_MIN))
-            tell_straggler(facts, &lanes, i, wait_ps, total_ps, list);
+            tell_straggler(memo, &lanes, i, wait_ps, total_ps, list);
     }
     return OK;
 }
 
-static enum status find_host_straggler(struct facts *facts, struct finding_list *list,
+static enum status find_host_straggler(struct memo *memo, struct finding_list *list,
                                        struct error *err)
 {
-    return facts->run->host_count > 1 ? find_stragglers(facts, LANES_BY_HOST, list, err) : OK;
+    return memo->run->host_count > 1 ? find_stragglers(memo, LANES_BY_HOST, list, err) : OK;
 }
 
 /* Devices of one step end with it, so only communication tells who of them is late. */
-static enum status find_device_straggler(struct facts *facts, struct finding_list *list,
+static enum status find_device_straggler(struct memo *memo, struct finding_list *list,
                                          struct error *err)
 {
-    return facts->run->host_count == 1 ? find_stragglers(facts, LANES_BY_DEVICE, list, err) : OK;
+    return memo->run->host_count == 1 ? find_stragglers(memo, LANES_BY_DEVICE, list, err) : OK;
 }
 
 /* Own work of a device: communication waits for others. */
@@ -138,7 +138,7 @@ static int64_t work_of(const struct idle_device *device)
     return device->time.busy_ps - device->time.kinds_ps[KIND_COMMUNICATION] - device->time.wait_ps;
 }
 
-static void see_balance(struct facts *facts, const struct idle *idle, uint32_t host,
+static void see_balance(struct memo *memo, const struct idle *idle, uint32_t host,
                         struct finding_list *list)
 {
     const struct idle_device *most = NULL, *least = NULL;
@@ -168,7 +168,7 @@ static void see_balance(struct facts *facts, const struct idle *idle, uint32_t h
     struct finding finding = {
         .severity = SEVERITY_WARNING,
         .confidence = CONFIDENCE_MEDIUM,
-        .text = text_on_host(facts, host,
+        .text = text_on_host(memo, host,
                              "device %d works %s and device %d %s of the same %s; balanced, each "
                              "of %u would work %s.",
                              most->device, human_ps(work_of(most)).text, least->device,
@@ -188,13 +188,13 @@ static void see_balance(struct facts *facts, const struct idle *idle, uint32_t h
     findings_add(list, &finding);
 }
 
-static enum status find_imbalance(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_imbalance(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const struct idle *idle;
 
-    TRY(facts_idle(facts, &idle, err));
-    for (uint32_t host = 0; host < facts->run->host_count; host++)
-        see_balance(facts, idle, host, list);
+    TRY(memo_idle(memo, &idle, err));
+    for (uint32_t host = 0; host < memo->run->host_count; host++)
+        see_balance(memo, idle, host, list);
     return OK;
 }
 
@@ -215,12 +215,12 @@ static bool is_exchange(struct str name)
     return false;
 }
 
-static void see_bubbles(struct facts *facts, uint32_t host, const struct counted *counted,
+static void see_bubbles(struct memo *memo, uint32_t host, const struct counted *counted,
                         struct finding_list *list)
 {
-    const struct host_trace *trace = &facts->run->hosts[host];
+    const struct host_trace *trace = &memo->run->hosts[host];
     const struct attribution *of = trace->attribution;
-    struct host_devices devices = host_devices_of(trace, facts->arena);
+    struct host_devices devices = host_devices_of(trace, memo->arena);
     int64_t exchange_ps = 0, longest_ps = 0, hull_ps = 0;
     uint64_t count = 0;
     name_id longest = 0;
@@ -247,7 +247,7 @@ static void see_bubbles(struct facts *facts, uint32_t host, const struct counted
     struct finding finding = {
         .severity = SEVERITY_WARNING,
         .confidence = CONFIDENCE_LOW,
-        .text = text_on_host(facts, host,
+        .text = text_on_host(memo, host,
                              "devices spend %s of their time in exchanges with a neighbour, most "
                              "of it in %.*s: stages of a pipeline wait for each other.",
                              human_share(share).text, STR_ARG(trace_name(trace->trace, longest))),
@@ -256,7 +256,7 @@ static void see_bubbles(struct facts *facts, uint32_t host, const struct counted
     };
 
     finding_win(&finding,
-                ps_of_real(share * (double)counted->total_ps / (double)facts->run->host_count));
+                ps_of_real(share * (double)counted->total_ps / (double)memo->run->host_count));
 
     struct evidence *proof = finding_prove_ps(&finding, "in the longest of them", longest_ps);
 
@@ -266,13 +266,13 @@ static void see_bubbles(struct facts *facts, uint32_t host, const struct counted
     findings_add(list, &finding);
 }
 
-static enum status find_bubbles(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_bubbles(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const struct counted *counted;
 
-    TRY(facts_counted(facts, &counted, err));
-    for (uint32_t host = 0; host < facts->run->host_count; host++)
-        see_bubbles(facts, host, counted, list);
+    TRY(memo_counted(memo, &counted, err));
+    for (uint32_t host = 0; host < memo->run->host_count; host++)
+        see_bubbles(memo, host, counted, list);
     return OK;
 }
 

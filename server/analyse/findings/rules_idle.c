@@ -12,22 +12,22 @@ enum {
     CAUSES_SAID = 3,
 };
 
-static enum status make_idle(struct facts *facts, const void **ret, struct error *err)
+static enum status make_idle(struct memo *memo, const void **ret, struct error *err)
 {
     const struct steps *steps;
-    struct idle *idle = arena_new(facts->arena, struct idle);
+    struct idle *idle = arena_new(memo->arena, struct idle);
 
-    TRY(facts_steps(facts, &steps, err));
-    idle_find(facts->run, facts->restriction, steps, facts->arena, idle);
+    TRY(memo_steps(memo, &steps, err));
+    idle_find(memo->run, memo->restriction, steps, memo->arena, idle);
     *ret = idle;
     return OK;
 }
 
-enum status facts_idle(struct facts *facts, const struct idle **ret, struct error *err)
+enum status memo_idle(struct memo *memo, const struct idle **ret, struct error *err)
 {
     const void *made;
 
-    TRY(facts_once(facts, make_idle, &made, err));
+    TRY(memo_once(memo, make_idle, &made, err));
     *ret = made;
     return OK;
 }
@@ -172,13 +172,13 @@ static void prove_longest(const struct idle *idle, struct finding *finding)
     }
 }
 
-static enum status find_idle(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_idle(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const struct idle *idle;
 
-    TRY(facts_idle(facts, &idle, err));
+    TRY(memo_idle(memo, &idle, err));
 
-    struct causes causes = causes_of(idle, facts->run->host_count);
+    struct causes causes = causes_of(idle, memo->run->host_count);
     int64_t idle_ps = 0;
 
     for (int doing = 0; doing < DOING_COUNT; doing++)
@@ -192,12 +192,12 @@ static enum status find_idle(struct facts *facts, struct finding_list *list, str
         .severity = share * 100 >= IDLE_PERCENT_CRITICAL && idle->of_steps ? SEVERITY_CRITICAL
                                                                            : SEVERITY_WARNING,
         .confidence = idle->of_steps ? CONFIDENCE_HIGH : CONFIDENCE_LOW,
-        .text = str_format(facts->arena,
+        .text = str_format(memo->arena,
                            "Devices are idle %s of the %s, input and compilation aside; the host "
                            "meanwhile: %.*s.",
                            human_share(share).text, idle->of_steps ? "counted steps" : "capture",
-                           STR_ARG(say_causes(&causes, idle_ps, facts->arena))),
-        .remedy = str_of(remedy_of(&causes, has_python(facts->run))),
+                           STR_ARG(say_causes(&causes, idle_ps, memo->arena))),
+        .remedy = str_of(remedy_of(&causes, has_python(memo->run))),
     };
 
     finding_win(&finding, idle_ps);
@@ -213,13 +213,13 @@ static enum status find_idle(struct facts *facts, struct finding_list *list, str
     return OK;
 }
 
-static enum status find_python(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_python(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const struct idle *idle;
 
-    TRY(facts_idle(facts, &idle, err));
+    TRY(memo_idle(memo, &idle, err));
 
-    struct causes causes = causes_of(idle, facts->run->host_count);
+    struct causes causes = causes_of(idle, memo->run->host_count);
     int64_t python_ps = causes.doing_ps[DOING_PYTHON];
 
     if (python_ps == 0 || python_ps < causes.window_ps / 100 * PYTHON_PERCENT_MIN)
@@ -229,7 +229,7 @@ static enum status find_python(struct facts *facts, struct finding_list *list, s
         .severity = SEVERITY_WARNING,
         .confidence = CONFIDENCE_MEDIUM,
         .text = str_format(
-            facts->arena,
+            memo->arena,
             "Devices wait %s, %s of the %s, while the stepping thread runs Python; tracing "
             "Python makes it slower than it is.",
             human_ps(python_ps).text,

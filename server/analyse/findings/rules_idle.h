@@ -2,10 +2,10 @@
 #ifndef JVIEWD_ANALYSE_RULES_IDLE_H
 #define JVIEWD_ANALYSE_RULES_IDLE_H
 
-#include "analyse/findings/facts.h"
+#include "analyse/findings/memo.h"
 #include "analyse/steps/idle.h"
 
-MUST_CHECK enum status facts_idle(struct facts *facts, const struct idle **ret, struct error *err);
+MUST_CHECK enum status memo_idle(struct memo *memo, const struct idle **ret, struct error *err);
 /* How long devices of the host had nothing to do in the counted time: the mean of those that
  * count. */
 int64_t unoccupied_ps(const struct idle *idle, uint32_t host);

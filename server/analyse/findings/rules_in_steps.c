@@ -84,13 +84,13 @@ static void join_found(const struct counted *counted, uint32_t host, struct foun
     }
 }
 
-static struct found look_for(struct facts *facts, uint32_t index, const struct theme *theme,
+static struct found look_for(struct memo *memo, uint32_t index, const struct theme *theme,
                              const struct steps *steps, const struct counted *counted)
 {
-    const struct host_trace *host = &facts->run->hosts[index];
+    const struct host_trace *host = &memo->run->hosts[index];
     const struct trace *trace = host->trace;
-    struct host_devices devices = host_devices_of(host, facts->arena);
-    track_id thread = steps_question(host, index, steps, &devices, facts->arena)->thread;
+    struct host_devices devices = host_devices_of(host, memo->arena);
+    track_id thread = steps_question(host, index, steps, &devices, memo->arena)->thread;
     struct found found = {0};
     const struct name_stats *stats;
     uint32_t count = trace_name_stats(trace, &stats);
@@ -114,16 +114,16 @@ static struct found look_for(struct facts *facts, uint32_t index, const struct t
     return found;
 }
 
-static void tell(struct facts *facts, uint32_t host, const struct theme *theme,
+static void tell(struct memo *memo, uint32_t host, const struct theme *theme,
                  const struct found *found, const struct counted *counted,
                  struct finding_list *list)
 {
-    struct str name = trace_name(facts->run->hosts[host].trace, found->longest);
+    struct str name = trace_name(memo->run->hosts[host].trace, found->longest);
     double share = (double)found->inside_ps / (double)counted->total_ps;
     struct finding finding = {
         .severity = SEVERITY_WARNING,
         .confidence = theme->confidence,
-        .text = text_on_host(facts, host, "%s take %s of the counted steps (%s), %s %.*s.",
+        .text = text_on_host(memo, host, "%s take %s of the counted steps (%s), %s %.*s.",
                              theme->text, human_ps(found->inside_ps).text, human_share(share).text,
                              found->longest_ps > found->inside_ps / 2 ? "most of it" : "above all",
                              STR_ARG(name)),
@@ -142,26 +142,26 @@ static void tell(struct facts *facts, uint32_t host, const struct theme *theme,
     findings_add(list, &finding);
 }
 
-static enum status find_theme(struct facts *facts, const struct theme *theme,
+static enum status find_theme(struct memo *memo, const struct theme *theme,
                               struct finding_list *list, struct error *err)
 {
     const struct steps *steps;
     const struct counted *counted;
 
-    TRY(facts_steps(facts, &steps, err));
-    TRY(facts_counted(facts, &counted, err));
-    for (uint32_t host = 0; host < facts->run->host_count && counted->of_steps; host++) {
-        struct found found = look_for(facts, host, theme, steps, counted);
+    TRY(memo_steps(memo, &steps, err));
+    TRY(memo_counted(memo, &counted, err));
+    for (uint32_t host = 0; host < memo->run->host_count && counted->of_steps; host++) {
+        struct found found = look_for(memo, host, theme, steps, counted);
 
         if (found.inside_ps > 0 &&
             found.inside_ps >= counted->total_ps / 100 * IN_STEPS_PERCENT_MIN)
-            tell(facts, host, theme, &found, counted, list);
+            tell(memo, host, theme, &found, counted, list);
         free(found.windows);
     }
     return OK;
 }
 
-static enum status find_checkpointing(struct facts *facts, struct finding_list *list,
+static enum status find_checkpointing(struct memo *memo, struct finding_list *list,
                                       struct error *err)
 {
     static const char *const words[] = {"checkpoint", "orbax", "save_ckpt", "ckpt_save",
@@ -175,10 +175,10 @@ static enum status find_checkpointing(struct facts *facts, struct finding_list *
         .stepping_only = true,
     };
 
-    return find_theme(facts, &theme, list, err);
+    return find_theme(memo, &theme, list, err);
 }
 
-static enum status find_logging(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_logging(struct memo *memo, struct finding_list *list, struct error *err)
 {
     static const char *const words[] = {"log_metrics",    "write_scalars",    "wandb",
                                         "summary_writer", "summarywriter",    "tensorboard",
@@ -193,10 +193,10 @@ static enum status find_logging(struct facts *facts, struct finding_list *list, 
         .stepping_only = true,
     };
 
-    return find_theme(facts, &theme, list, err);
+    return find_theme(memo, &theme, list, err);
 }
 
-static enum status find_callbacks(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_callbacks(struct memo *memo, struct finding_list *list, struct error *err)
 {
     static const struct theme theme = {
         .text = "callbacks from programs into Python",
@@ -206,11 +206,11 @@ static enum status find_callbacks(struct facts *facts, struct finding_list *list
         .confidence = CONFIDENCE_HIGH,
     };
 
-    return find_theme(facts, &theme, list, err);
+    return find_theme(memo, &theme, list, err);
 }
 
 /* Programs that run on the host's processor in a run that has devices. */
-static enum status find_fallbacks(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_fallbacks(struct memo *memo, struct finding_list *list, struct error *err)
 {
     static const char *const words[] = {"tfrtcpuexecutable::execute", "pjrtcpuexecutable::execute",
                                         "cpuexecutable::execute", "thunkexecutor::execute", NULL};
@@ -222,8 +222,8 @@ static enum status find_fallbacks(struct facts *facts, struct finding_list *list
         .confidence = CONFIDENCE_MEDIUM,
     };
 
-    for (uint32_t host = 0; host < facts->run->host_count; host++) {
-        const struct trace *trace = facts->run->hosts[host].trace;
+    for (uint32_t host = 0; host < memo->run->host_count; host++) {
+        const struct trace *trace = memo->run->hosts[host].trace;
         bool has_device = false;
 
         for (track_id id = 0; id < trace->track_count; id++)
@@ -231,7 +231,7 @@ static enum status find_fallbacks(struct facts *facts, struct finding_list *list
         if (!has_device)
             return OK;
     }
-    return find_theme(facts, &theme, list, err);
+    return find_theme(memo, &theme, list, err);
 }
 
 const struct rule rules_in_steps[] = {

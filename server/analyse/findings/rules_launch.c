@@ -13,9 +13,9 @@
 
 enum { TINY_LAUNCHES_MIN = 100, TINY_PS = 5000000 };
 
-static const struct attribution *attribution_of_host(const struct facts *facts, uint32_t host)
+static const struct attribution *attribution_of_host(const struct memo *memo, uint32_t host)
 {
-    return facts->run->hosts[host].attribution;
+    return memo->run->hosts[host].attribution;
 }
 
 static int64_t kernel_time(const struct attribution *of)
@@ -27,31 +27,30 @@ static int64_t kernel_time(const struct attribution *of)
     return total_ps;
 }
 
-static struct str kernel_name(const struct facts *facts, uint32_t host,
+static struct str kernel_name(const struct memo *memo, uint32_t host,
                               const struct kernel_total *total)
 {
-    const struct host_trace *at = &facts->run->hosts[host];
+    const struct host_trace *at = &memo->run->hosts[host];
 
     return trace_name(at->trace, at->attribution->kernels[total->kernel].name);
 }
 
 /* Names of C++ fill a page. */
-static struct str shortened(const struct facts *facts, struct str name)
+static struct str shortened(const struct memo *memo, struct str name)
 {
     enum { SHOWN = 48 };
 
-    return name.count <= SHOWN ? name
-                               : str_format(facts->arena, "%.*s...", (int)SHOWN - 3, name.at);
+    return name.count <= SHOWN ? name : str_format(memo->arena, "%.*s...", (int)SHOWN - 3, name.at);
 }
 
-static struct evidence *prove_kernel(struct facts *facts, struct finding *finding, uint32_t host,
+static struct evidence *prove_kernel(struct memo *memo, struct finding *finding, uint32_t host,
                                      const struct kernel_total *total, const char *what,
                                      struct cell value, enum unit unit)
 {
-    struct str name = kernel_name(facts, host, total);
-    struct str shown = shortened(facts, name);
+    struct str name = kernel_name(memo, host, total);
+    struct str shown = shortened(memo, name);
     struct evidence *evidence = finding_prove(
-        finding, str_format(facts->arena, "%s %.*s", what, STR_ARG(shown)).at, value, unit);
+        finding, str_format(memo->arena, "%s %.*s", what, STR_ARG(shown)).at, value, unit);
 
     evidence->host = host;
     evidence->view = "kernels";
@@ -61,18 +60,18 @@ static struct evidence *prove_kernel(struct facts *facts, struct finding *findin
 }
 
 /* The heaviest by `weight`, at most so many. */
-typedef int64_t kernel_weight(const struct facts *facts, uint32_t host,
+typedef int64_t kernel_weight(const struct memo *memo, uint32_t host,
                               const struct kernel_total *total);
 
-static const struct kernel_total *heaviest(const struct facts *facts, uint32_t host,
+static const struct kernel_total *heaviest(const struct memo *memo, uint32_t host,
                                            kernel_weight *weight, int64_t below_ps)
 {
-    const struct attribution *of = attribution_of_host(facts, host);
+    const struct attribution *of = attribution_of_host(memo, host);
     const struct kernel_total *best = NULL;
     int64_t most_ps = 0;
 
     for (uint32_t i = 0; i < of->kernel_name_count; i++) {
-        int64_t of_it_ps = weight(facts, host, &of->kernel_by_name[i]);
+        int64_t of_it_ps = weight(memo, host, &of->kernel_by_name[i]);
 
         if (of_it_ps > most_ps && of_it_ps < below_ps) {
             best = &of->kernel_by_name[i];
@@ -82,19 +81,19 @@ static const struct kernel_total *heaviest(const struct facts *facts, uint32_t h
     return best;
 }
 
-static void prove_heaviest(struct facts *facts, struct finding *finding, uint32_t host,
+static void prove_heaviest(struct memo *memo, struct finding *finding, uint32_t host,
                            kernel_weight *weight, const char *what)
 {
     enum { PROVED = 3 };
     int64_t below_ps = INT64_MAX;
 
     for (int i = 0; i < PROVED; i++) {
-        const struct kernel_total *total = heaviest(facts, host, weight, below_ps);
+        const struct kernel_total *total = heaviest(memo, host, weight, below_ps);
 
         if (total == NULL)
             return;
-        below_ps = weight(facts, host, total);
-        prove_kernel(facts, finding, host, total, what,
+        below_ps = weight(memo, host, total);
+        prove_kernel(memo, finding, host, total, what,
                      (struct cell){.kind = CELL_INTEGER, .of.integer = below_ps}, UNIT_PS);
     }
 }
@@ -104,19 +103,19 @@ static bool is_tiny(const struct kernel_total *total)
     return total->p50_ps < TINY_PS && total->gap_count > 0;
 }
 
-static int64_t tiny_gaps(const struct facts *facts, uint32_t host, const struct kernel_total *total)
+static int64_t tiny_gaps(const struct memo *memo, uint32_t host, const struct kernel_total *total)
 {
-    (void)facts;
+    (void)memo;
     (void)host;
     return is_tiny(total) ? ps_times(total->gap_p50_ps, total->gap_count) : 0;
 }
 
-static enum status find_tiny_kernels(struct facts *facts, struct finding_list *list,
+static enum status find_tiny_kernels(struct memo *memo, struct finding_list *list,
                                      struct error *err)
 {
     (void)err;
-    for (uint32_t host = 0; host < facts->run->host_count; host++) {
-        const struct attribution *of = attribution_of_host(facts, host);
+    for (uint32_t host = 0; host < memo->run->host_count; host++) {
+        const struct attribution *of = attribution_of_host(memo, host);
         uint64_t count = 0, all = 0;
         int64_t time_ps = 0, gaps_ps = 0;
 
@@ -128,7 +127,7 @@ static enum status find_tiny_kernels(struct facts *facts, struct finding_list *l
                 continue;
             count += total->count;
             ps_add(&time_ps, total->total_ps);
-            if (__builtin_add_overflow(gaps_ps, tiny_gaps(facts, host, total), &gaps_ps))
+            if (__builtin_add_overflow(gaps_ps, tiny_gaps(memo, host, total), &gaps_ps))
                 gaps_ps = INT64_MAX;
         }
         if (count < TINY_LAUNCHES_MIN || 2 * count < all || gaps_ps < time_ps / 4)
@@ -137,7 +136,7 @@ static enum status find_tiny_kernels(struct facts *facts, struct finding_list *l
         struct finding finding = {
             .severity = SEVERITY_WARNING,
             .confidence = CONFIDENCE_MEDIUM,
-            .text = text_on_host(facts, host,
+            .text = text_on_host(memo, host,
                                  "%s of the %s kernels that ran have a median below 5 µs: they "
                                  "take %s, and the gaps before them %s.",
                                  human_count(count).text, human_count(all).text,
@@ -152,20 +151,20 @@ static enum status find_tiny_kernels(struct facts *facts, struct finding_list *l
 
         finding_win(&finding, gaps_ps);
         finding_prove_count(&finding, "such kernels", count)->view = "kernels";
-        prove_heaviest(facts, &finding, host, tiny_gaps, "gaps before");
+        prove_heaviest(memo, &finding, host, tiny_gaps, "gaps before");
         findings_add(list, &finding);
     }
     return OK;
 }
 
-static enum status make_variants(struct facts *facts, const void **ret, struct error *err)
+static enum status make_variants(struct memo *memo, const void **ret, struct error *err)
 {
-    struct table *table = arena_new(facts->arena, struct table);
+    struct table *table = arena_new(memo->arena, struct table);
     struct kernels_summary summary;
     const struct page page = {.limit = 10000, .sort = STR("-total_ps")};
 
-    TRY(kernels(facts->run, facts->restriction, &(struct kernels_question){.by = STR("variant")},
-                &page, facts->arena, table, &summary, err));
+    TRY(kernels(memo->run, memo->restriction, &(struct kernels_question){.by = STR("variant")},
+                &page, memo->arena, table, &summary, err));
     *ret = table;
     return OK;
 }
@@ -181,17 +180,17 @@ static bool fills_little(const struct table *table, uint32_t row, double *ret_sh
            !(tensor != NULL && tensor->kind == CELL_BOOL && tensor->of.boolean);
 }
 
-static void prove_occupancy(struct facts *facts, const struct table *table, struct finding *finding)
+static void prove_occupancy(struct memo *memo, const struct table *table, struct finding *finding)
 {
     for (uint32_t row = 0; row < table->row_count && finding->evidence_count < 4; row++) {
         struct str limit = table_text_at(table, row, "limited_by");
-        struct str name = shortened(facts, table_text_at(table, row, "name"));
+        struct str name = shortened(memo, table_text_at(table, row, "name"));
         double share;
 
         if (!fills_little(table, row, &share))
             continue;
 
-        const char *what = str_format(facts->arena, "occupancy of %.*s, by %.*s", STR_ARG(name),
+        const char *what = str_format(memo->arena, "occupancy of %.*s, by %.*s", STR_ARG(name),
                                       limit.count > 0 ? (int)limit.count : 7,
                                       limit.count > 0 ? limit.at : "unknown")
                                .at;
@@ -203,7 +202,7 @@ static void prove_occupancy(struct facts *facts, const struct table *table, stru
     }
 }
 
-static enum status find_low_occupancy(struct facts *facts, struct finding_list *list,
+static enum status find_low_occupancy(struct memo *memo, struct finding_list *list,
                                       struct error *err)
 {
     const struct table *table;
@@ -211,7 +210,7 @@ static enum status find_low_occupancy(struct facts *facts, struct finding_list *
     int64_t low_ps = 0, total_ps;
     double share;
 
-    TRY(facts_once(facts, make_variants, &made, err));
+    TRY(memo_once(memo, make_variants, &made, err));
     table = made;
     for (uint32_t row = 0; row < table->row_count; row++) {
         if (fills_little(table, row, &share) && table_integer_at(table, row, "total_ps", &total_ps))
@@ -223,7 +222,7 @@ static enum status find_low_occupancy(struct facts *facts, struct finding_list *
     struct finding finding = {
         .severity = SEVERITY_INFO,
         .confidence = CONFIDENCE_LOW,
-        .text = str_format(facts->arena,
+        .text = str_format(memo->arena,
                            "Kernels without tensor cores that fill less than half of a "
                            "multiprocessor take %s, %s of all kernel time.",
                            human_ps(low_ps).text,
@@ -238,17 +237,17 @@ static enum status find_low_occupancy(struct facts *facts, struct finding_list *
     };
 
     finding_prove_ps(&finding, "time of such kernels", low_ps)->view = "kernels";
-    prove_occupancy(facts, table, &finding);
+    prove_occupancy(memo, table, &finding);
     findings_add(list, &finding);
     return OK;
 }
 
-static enum status find_hidden_by_graphs(struct facts *facts, struct finding_list *list,
+static enum status find_hidden_by_graphs(struct memo *memo, struct finding_list *list,
                                          struct error *err)
 {
     (void)err;
-    for (uint32_t host = 0; host < facts->run->host_count; host++) {
-        const struct attribution *of = attribution_of_host(facts, host);
+    for (uint32_t host = 0; host < memo->run->host_count; host++) {
+        const struct attribution *of = attribution_of_host(memo, host);
         const struct attributed *first = NULL;
         uint64_t count = 0;
         int64_t time_ps = 0;
@@ -266,7 +265,7 @@ static enum status find_hidden_by_graphs(struct facts *facts, struct finding_lis
         struct finding finding = {
             .severity = SEVERITY_WARNING,
             .confidence = CONFIDENCE_HIGH,
-            .text = text_on_host(facts, host,
+            .text = text_on_host(memo, host,
                                  "%s launches of whole graphs take %s; which kernels ran in them "
                                  "the profile does not tell.",
                                  human_count(count).text, human_ps(time_ps).text),
@@ -294,17 +293,17 @@ static bool has_no_op(const struct trace *trace, const struct op *op)
 }
 
 /* XLA captures kernels into a graph and launches that: which op each is of is not recorded. */
-static enum status find_ops_in_graphs(struct facts *facts, struct finding_list *list,
+static enum status find_ops_in_graphs(struct memo *memo, struct finding_list *list,
                                       struct error *err)
 {
     enum { SHARE_PERCENT = 10 };
 
     (void)err;
-    if ((platform_of(facts->run, facts->arena) & ON_JAX) == 0)
+    if ((platform_of(memo->run, memo->arena) & ON_JAX) == 0)
         return OK;
-    for (uint32_t host = 0; host < facts->run->host_count; host++) {
-        const struct attribution *of = attribution_of_host(facts, host);
-        const struct trace *trace = facts->run->hosts[host].trace;
+    for (uint32_t host = 0; host < memo->run->host_count; host++) {
+        const struct attribution *of = attribution_of_host(memo, host);
+        const struct trace *trace = memo->run->hosts[host].trace;
         const struct attributed *first = NULL;
         uint64_t count = 0;
         int64_t time_ps = 0;
@@ -325,7 +324,7 @@ static enum status find_ops_in_graphs(struct facts *facts, struct finding_list *
         struct finding finding = {
             .severity = SEVERITY_WARNING,
             .confidence = CONFIDENCE_HIGH,
-            .text = text_on_host(facts, host,
+            .text = text_on_host(memo, host,
                                  "%s kernels, %s of kernel time, ran out of command buffers: which "
                                  "op of the program each is of was not recorded.",
                                  human_count(count).text,
@@ -345,10 +344,9 @@ static enum status find_ops_in_graphs(struct facts *facts, struct finding_list *
     return OK;
 }
 
-static int64_t starved_by(const struct facts *facts, uint32_t host,
-                          const struct kernel_total *total)
+static int64_t starved_by(const struct memo *memo, uint32_t host, const struct kernel_total *total)
 {
-    (void)facts;
+    (void)memo;
     (void)host;
     return total->starved_ps;
 }
@@ -364,14 +362,14 @@ static uint32_t stream_count(const struct trace *trace)
     return count > 0 ? count : 1;
 }
 
-static enum status find_dispatch_bound(struct facts *facts, struct finding_list *list,
+static enum status find_dispatch_bound(struct memo *memo, struct finding_list *list,
                                        struct error *err)
 {
     const struct idle *idle;
 
-    TRY(facts_idle(facts, &idle, err));
-    for (uint32_t host = 0; host < facts->run->host_count; host++) {
-        const struct attribution *of = attribution_of_host(facts, host);
+    TRY(memo_idle(memo, &idle, err));
+    for (uint32_t host = 0; host < memo->run->host_count; host++) {
+        const struct attribution *of = attribution_of_host(memo, host);
         int64_t starved_ps = 0, hull_ps = 0, most_ps = unoccupied_ps(idle, host);
         uint64_t count = 0;
 
@@ -381,14 +379,14 @@ static enum status find_dispatch_bound(struct facts *facts, struct finding_list 
         }
         for (uint32_t i = 0; of != NULL && i < of->device_count; i++)
             ps_add(&hull_ps, of->devices[i].end_ps - of->devices[i].start_ps);
-        starved_ps /= stream_count(facts->run->hosts[host].trace);
+        starved_ps /= stream_count(memo->run->hosts[host].trace);
         if (count < 10 || starved_ps < hull_ps / 10)
             continue;
 
         struct finding finding = {
             .severity = SEVERITY_CRITICAL,
             .confidence = CONFIDENCE_MEDIUM,
-            .text = text_on_host(facts, host,
+            .text = text_on_host(memo, host,
                                  "Streams stood idle for %s before %s kernels whose launch came "
                                  "late: the host does not keep ahead of the device.",
                                  human_ps(starved_ps).text, human_count(count).text),
@@ -402,7 +400,7 @@ static enum status find_dispatch_bound(struct facts *facts, struct finding_list 
 
         finding_win(&finding, starved_ps < most_ps ? starved_ps : most_ps);
         finding_prove_count(&finding, "kernels that were launched late", count)->view = "kernels";
-        prove_heaviest(facts, &finding, host, starved_by, "idle before");
+        prove_heaviest(memo, &finding, host, starved_by, "idle before");
         findings_add(list, &finding);
     }
     return OK;
@@ -450,17 +448,16 @@ static struct slow_calls slow_calls_of(const struct trace *trace, const struct a
     return sum;
 }
 
-static enum status find_slow_calls(struct facts *facts, struct finding_list *list,
-                                   struct error *err)
+static enum status find_slow_calls(struct memo *memo, struct finding_list *list, struct error *err)
 {
     (void)err;
-    for (uint32_t host = 0; host < facts->run->host_count; host++) {
-        const struct attribution *of = attribution_of_host(facts, host);
+    for (uint32_t host = 0; host < memo->run->host_count; host++) {
+        const struct attribution *of = attribution_of_host(memo, host);
 
         if (of == NULL || of->kernel_count == 0)
             continue;
 
-        struct slow_calls calls = slow_calls_of(facts->run->hosts[host].trace, of);
+        struct slow_calls calls = slow_calls_of(memo->run->hosts[host].trace, of);
 
         if (calls.slow < SLOW_CALLS_MIN || 2 * calls.slow < calls.all)
             continue;
@@ -468,7 +465,7 @@ static enum status find_slow_calls(struct facts *facts, struct finding_list *lis
         struct finding finding = {
             .severity = SEVERITY_INFO,
             .confidence = CONFIDENCE_MEDIUM,
-            .text = text_on_host(facts, host,
+            .text = text_on_host(memo, host,
                                  "Most launches take long on the host: %s of %s calls that launch "
                                  "a kernel take more than 20 µs, %s in all.",
                                  human_count(calls.slow).text, human_count(calls.all).text,

@@ -5,21 +5,21 @@
 
 #define NO_TIME STR("it is about memory; what more room would win in time is not in the file")
 
-static enum status make_allocators(struct facts *facts, const void **ret, struct error *err)
+static enum status make_allocators(struct memo *memo, const void **ret, struct error *err)
 {
-    struct allocators *all = arena_new(facts->arena, struct allocators);
+    struct allocators *all = arena_new(memo->arena, struct allocators);
 
-    TRY(memory_allocators(facts->run, facts->restriction, facts->arena, all, err));
+    TRY(memory_allocators(memo->run, memo->restriction, memo->arena, all, err));
     *ret = all;
     return OK;
 }
 
-static enum status facts_allocators(struct facts *facts, const struct allocators **ret,
-                                    struct error *err)
+static enum status memo_allocators(struct memo *memo, const struct allocators **ret,
+                                   struct error *err)
 {
     const void *made;
 
-    TRY(facts_once(facts, make_allocators, &made, err));
+    TRY(memo_once(memo, make_allocators, &made, err));
     *ret = made;
     return OK;
 }
@@ -52,12 +52,11 @@ static struct human bytes_text(int64_t bytes)
 
 enum { NEAR_PERCENT = 90, FULL_PERCENT = 97, LIMIT_BYTES_MIN = 64 << 20 };
 
-static enum status find_near_limit(struct facts *facts, struct finding_list *list,
-                                   struct error *err)
+static enum status find_near_limit(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const struct allocators *all;
 
-    TRY(facts_allocators(facts, &all, err));
+    TRY(memo_allocators(memo, &all, err));
     for (uint32_t i = 0; i < all->count; i++) {
         const struct allocator *allocator = &all->items[i];
         struct memory_allocator told = allocator_told(allocator);
@@ -71,7 +70,7 @@ static enum status find_near_limit(struct facts *facts, struct finding_list *lis
             .severity = is_full ? SEVERITY_CRITICAL : SEVERITY_WARNING,
             .confidence = CONFIDENCE_HIGH,
             .text = text_on_host(
-                facts, allocator->selection->index, "%.*s was at %s of %s, %s of its limit.",
+                memo, allocator->selection->index, "%.*s was at %s of %s, %s of its limit.",
                 STR_ARG(told.name), bytes_text(told.peak_bytes).text,
                 bytes_text(told.capacity_bytes).text,
                 human_share((double)told.peak_bytes / (double)told.capacity_bytes).text),
@@ -93,12 +92,12 @@ enum { FRAGMENTED_PERCENT = 30, FRAGMENTED_USE_PERCENT = 50, POOL_BYTES_MIN = 1 
 
 /* A hole between allocations hurts where little else is left; a pool that holds much more than it
  * gave out takes it from everybody else. */
-static enum status find_fragmentation(struct facts *facts, struct finding_list *list,
+static enum status find_fragmentation(struct memo *memo, struct finding_list *list,
                                       struct error *err)
 {
     const struct allocators *all;
 
-    TRY(facts_allocators(facts, &all, err));
+    TRY(memo_allocators(memo, &all, err));
     for (uint32_t i = 0; i < all->count; i++) {
         const struct allocator *allocator = &all->items[i];
         struct memory_allocator told = allocator_told(allocator);
@@ -112,7 +111,7 @@ static enum status find_fragmentation(struct facts *facts, struct finding_list *
         struct finding finding = {
             .severity = is_tight ? SEVERITY_WARNING : SEVERITY_INFO,
             .confidence = is_pool ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM,
-            .text = text_on_host(facts, allocator->selection->index,
+            .text = text_on_host(memo, allocator->selection->index,
                                  is_pool ? "At the peak of %.*s (%s), %s of its pool were held but "
                                            "not allocated."
                                          : "At the peak of %.*s (%s), fragmentation was %s.",
@@ -183,13 +182,13 @@ static struct growth growth_of(const struct allocator *allocator, const struct s
 
 enum { GROWTH_STEPS_MIN = 5, GROWTH_BYTES_MIN = 1 << 20, GROWTH_PERCENT_MIN = 2 };
 
-static enum status find_growth(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_growth(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const struct allocators *all;
     const struct steps *steps;
 
-    TRY(facts_allocators(facts, &all, err));
-    TRY(facts_steps(facts, &steps, err));
+    TRY(memo_allocators(memo, &all, err));
+    TRY(memo_steps(memo, &steps, err));
     for (uint32_t i = 0; i < all->count; i++) {
         const struct allocator *allocator = &all->items[i];
         struct growth growth = growth_of(allocator, steps);
@@ -203,7 +202,7 @@ static enum status find_growth(struct facts *facts, struct finding_list *list, s
         struct finding finding = {
             .severity = SEVERITY_WARNING,
             .confidence = CONFIDENCE_MEDIUM,
-            .text = text_on_host(facts, allocator->selection->index,
+            .text = text_on_host(memo, allocator->selection->index,
                                  "%.*s held %s more after %u steps than after the first of them, "
                                  "%s a step, and never less.",
                                  STR_ARG(allocator->name), bytes_text(bytes).text, growth.steps,
@@ -226,14 +225,14 @@ static enum status find_growth(struct facts *facts, struct finding_list *list, s
 enum { LARGE_PERCENT = 40, PREALLOCATED_PERCENT = 70, LARGE_BYTES_MIN = 16 << 20 };
 
 /* The largest single allocation alive at the peak. */
-static bool largest_at_peak(struct facts *facts, const struct allocator *allocator,
+static bool largest_at_peak(struct memo *memo, const struct allocator *allocator,
                             struct memory_owner *ret)
 {
     struct alives alives;
 
-    memory_replay(allocator, allocator->peak + 1, facts->arena, &alives);
+    memory_replay(allocator, allocator->peak + 1, memo->arena, &alives);
 
-    struct memory_owner *owners = memory_owners(allocator, &alives, facts->arena);
+    struct memory_owner *owners = memory_owners(allocator, &alives, memo->arena);
 
     if (memory_join(owners, alives.count, 0) == 0)
         return false;
@@ -241,17 +240,17 @@ static bool largest_at_peak(struct facts *facts, const struct allocator *allocat
     return true;
 }
 
-static enum status find_large(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_large(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const struct allocators *all;
     struct memory_owner owner;
 
-    TRY(facts_allocators(facts, &all, err));
+    TRY(memo_allocators(memo, &all, err));
     for (uint32_t i = 0; i < all->count; i++) {
         const struct allocator *allocator = &all->items[i];
 
         if (allocator->is_summed || allocator->peak_bytes < LARGE_BYTES_MIN ||
-            !largest_at_peak(facts, allocator, &owner) || owner.op.count == 0 ||
+            !largest_at_peak(memo, allocator, &owner) || owner.op.count == 0 ||
             owner.bytes / LARGE_PERCENT < allocator->peak_bytes / 100)
             continue;
 
@@ -259,7 +258,7 @@ static enum status find_large(struct facts *facts, struct finding_list *list, st
             .severity = SEVERITY_INFO,
             .confidence = CONFIDENCE_HIGH,
             .text = text_on_host(
-                facts, allocator->selection->index,
+                memo, allocator->selection->index,
                 "One allocation makes %s of the peak of %.*s (%s): %s of %.*s%s%.*s%s.",
                 human_share((double)owner.bytes / (double)allocator->peak_bytes).text,
                 STR_ARG(allocator->name), bytes_text(allocator->peak_bytes).text,
@@ -279,18 +278,18 @@ static enum status find_large(struct facts *facts, struct finding_list *list, st
 }
 
 /* The driver's calls show one block where the framework divides it among its arrays itself. */
-static enum status find_preallocation(struct facts *facts, struct finding_list *list,
+static enum status find_preallocation(struct memo *memo, struct finding_list *list,
                                       struct error *err)
 {
     const struct allocators *all;
     struct memory_owner owner;
 
-    TRY(facts_allocators(facts, &all, err));
+    TRY(memo_allocators(memo, &all, err));
     for (uint32_t i = 0; i < all->count; i++) {
         const struct allocator *allocator = &all->items[i];
 
         if (!allocator->is_summed || allocator->is_pool || allocator->peak_bytes < POOL_BYTES_MIN ||
-            !largest_at_peak(facts, allocator, &owner) ||
+            !largest_at_peak(memo, allocator, &owner) ||
             owner.bytes / PREALLOCATED_PERCENT < allocator->peak_bytes / 100)
             continue;
 
@@ -298,7 +297,7 @@ static enum status find_preallocation(struct facts *facts, struct finding_list *
             .severity = SEVERITY_INFO,
             .confidence = CONFIDENCE_MEDIUM,
             .text = text_on_host(
-                facts, allocator->selection->index,
+                memo, allocator->selection->index,
                 "One block of %s is %s of all that the driver gave out: the framework allocates "
                 "it in advance and divides it itself, so this line is flat and says nothing of "
                 "what the program needs.",

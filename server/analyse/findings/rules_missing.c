@@ -59,7 +59,7 @@ static struct shape shape_of(const struct host_trace *host)
     return shape;
 }
 
-static void tell_no_device(struct facts *facts, uint32_t host, const struct shape *shape,
+static void tell_no_device(struct memo *memo, uint32_t host, const struct shape *shape,
                            struct finding_list *list)
 {
     bool planes = shape->device_tracks > 0;
@@ -69,7 +69,7 @@ static void tell_no_device(struct facts *facts, uint32_t host, const struct shap
     };
 
     finding.text =
-        text_on_host(facts, host,
+        text_on_host(memo, host,
                      "no work of a device was recorded%s; op times, busy shares and kernels "
                      "are unknown, not zero.",
                      planes                ? ", although the file has planes of devices"
@@ -92,30 +92,30 @@ static void tell_no_device(struct facts *facts, uint32_t host, const struct shap
             : STR("Start the capture before the work and stop it after "
                   "{jax:`jax.block_until_ready(result)`}{!jax:its results are there}.");
     finding_prove_count(&finding, "device planes", shape->device_tracks)->host = host;
-    finding_prove_count(&finding, "slices on hosts", facts->run->hosts[host].trace->slice_count)
+    finding_prove_count(&finding, "slices on hosts", memo->run->hosts[host].trace->slice_count)
         ->host = host;
     findings_add(list, &finding);
 }
 
-static enum status find_no_device(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_no_device(struct memo *memo, struct finding_list *list, struct error *err)
 {
     (void)err;
-    for (uint32_t host = 0; host < facts->run->host_count; host++) {
-        struct shape shape = shape_of(&facts->run->hosts[host]);
+    for (uint32_t host = 0; host < memo->run->host_count; host++) {
+        struct shape shape = shape_of(&memo->run->hosts[host]);
 
         if (shape.is_profile && !shape.has_ops && shape.device_slices == 0 &&
             shape.derived_slices == 0)
-            tell_no_device(facts, host, &shape, list);
+            tell_no_device(memo, host, &shape, list);
     }
     return OK;
 }
 
-static enum status find_derived_only(struct facts *facts, struct finding_list *list,
+static enum status find_derived_only(struct memo *memo, struct finding_list *list,
                                      struct error *err)
 {
     (void)err;
-    for (uint32_t host = 0; host < facts->run->host_count; host++) {
-        struct shape shape = shape_of(&facts->run->hosts[host]);
+    for (uint32_t host = 0; host < memo->run->host_count; host++) {
+        struct shape shape = shape_of(&memo->run->hosts[host]);
 
         if (shape.device_slices > 0 || shape.derived_slices == 0)
             continue;
@@ -123,7 +123,7 @@ static enum status find_derived_only(struct facts *facts, struct finding_list *l
         struct finding finding = {
             .severity = SEVERITY_WARNING,
             .confidence = CONFIDENCE_HIGH,
-            .text = text_on_host(facts, host,
+            .text = text_on_host(memo, host,
                                  "all %s slices of devices stand on lines that a tool derived; "
                                  "what the devices recorded themselves is not in the file.",
                                  human_count(shape.derived_slices).text),
@@ -151,24 +151,24 @@ static bool has_modules(const struct host_trace *host)
     return false;
 }
 
-static enum status find_no_hlo(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_no_hlo(struct memo *memo, struct finding_list *list, struct error *err)
 {
     (void)err;
-    for (uint32_t i = 0; i < facts->run->other_count; i++) {
-        if (facts->run->others[i].trace->program_count > 0)
+    for (uint32_t i = 0; i < memo->run->other_count; i++) {
+        if (memo->run->others[i].trace->program_count > 0)
             return OK;
     }
-    for (uint32_t host = 0; host < facts->run->host_count; host++) {
-        const struct trace *trace = facts->run->hosts[host].trace;
+    for (uint32_t host = 0; host < memo->run->host_count; host++) {
+        const struct trace *trace = memo->run->hosts[host].trace;
         bool json = strcmp(trace->format, "xplane") != 0;
 
-        if (trace->program_count > 0 || !has_modules(&facts->run->hosts[host]))
+        if (trace->program_count > 0 || !has_modules(&memo->run->hosts[host]))
             continue;
 
         struct finding finding = {
             .severity = SEVERITY_WARNING,
             .confidence = CONFIDENCE_HIGH,
-            .text = text_on_host(facts, host,
+            .text = text_on_host(memo, host,
                                  "the profile holds no HLO, so FLOPs, bytes, shapes and the "
                                  "source of most ops are unknown."),
             .remedy =
@@ -179,7 +179,7 @@ static enum status find_no_hlo(struct facts *facts, struct finding_list *list, s
                            "profile."),
         };
 
-        const struct attribution *of = facts->run->hosts[host].attribution;
+        const struct attribution *of = memo->run->hosts[host].attribution;
 
         if (of != NULL) {
             struct evidence *proof = finding_prove_count(&finding, "ops without HLO", of->op_count);
@@ -205,11 +205,11 @@ static struct map64 devices_at_work(const struct trace *trace)
 }
 
 /* Devices that the file has a plane of, and that did nothing; only where others of the host did. */
-static enum status find_unused(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_unused(struct memo *memo, struct finding_list *list, struct error *err)
 {
     (void)err;
-    for (uint32_t host = 0; host < facts->run->host_count; host++) {
-        const struct trace *trace = facts->run->hosts[host].trace;
+    for (uint32_t host = 0; host < memo->run->host_count; host++) {
+        const struct trace *trace = memo->run->hosts[host].trace;
         struct map64 worked = devices_at_work(trace);
         uint32_t all = 0, unused = 0, any;
         struct str first = STR("");
@@ -230,8 +230,8 @@ static enum status find_unused(struct facts *facts, struct finding_list *list, s
         struct finding finding = {
             .severity = SEVERITY_WARNING,
             .confidence = CONFIDENCE_MEDIUM,
-            .text = text_on_host(facts, host, "%u of %u devices ran nothing in the capture.",
-                                 unused, all),
+            .text = text_on_host(memo, host, "%u of %u devices ran nothing in the capture.", unused,
+                                 all),
             .remedy = STR(
                 "Shard the work over them{jax: (`jax.sharding.Mesh`, `jax.jit` with "
                 "`in_shardings`)}, or hide them{nvidia: (`CUDA_VISIBLE_DEVICES`)}{amd: "
@@ -256,7 +256,7 @@ static struct str without_no(struct str text)
     return text;
 }
 
-static void tell_no_steps(struct facts *facts, const struct steps *steps, struct finding_list *list)
+static void tell_no_steps(struct memo *memo, const struct steps *steps, struct finding_list *list)
 {
     bool none = steps->rule == STEP_NONE;
     struct finding finding = {
@@ -265,7 +265,7 @@ static void tell_no_steps(struct facts *facts, const struct steps *steps, struct
         .text = none ? STR("No steps are marked, and nothing that repeats is a step for certain, "
                            "so there "
                            "is no step time, and shares are of the whole capture.")
-                     : str_format(facts->arena,
+                     : str_format(memo->arena,
                                   "No steps are marked; what counts as one is inferred: "
                                   "%.*s.",
                                   STR_ARG(without_no(steps->rule_text))),
@@ -292,40 +292,40 @@ static bool any_profile(const struct run_traces *run)
     return false;
 }
 
-static enum status find_no_steps(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_no_steps(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const struct steps *steps;
 
-    TRY(facts_steps(facts, &steps, err));
-    if (steps->rule != STEP_ANNOTATION && steps->rule != STEP_LINE && any_profile(facts->run))
-        tell_no_steps(facts, steps, list);
+    TRY(memo_steps(memo, &steps, err));
+    if (steps->rule != STEP_ANNOTATION && steps->rule != STEP_LINE && any_profile(memo->run))
+        tell_no_steps(memo, steps, list);
     return OK;
 }
 
 enum { STEPS_ENOUGH = 3 };
 
-static enum status find_too_short(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_too_short(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const struct counted *counted;
     const struct steps *steps;
 
-    TRY(facts_counted(facts, &counted, err));
-    TRY(facts_steps(facts, &steps, err));
+    TRY(memo_counted(memo, &counted, err));
+    TRY(memo_steps(memo, &steps, err));
 
     uint32_t hosts = 0;
 
-    for (uint32_t i = 0; i < facts->run->host_count; i++)
+    for (uint32_t i = 0; i < memo->run->host_count; i++)
         hosts += counted->window_counts[i] > 0;
     /* Asked for on purpose, few steps are no fault of the capture. */
-    if (!counted->of_steps || hosts == 0 || facts->restriction->has_window ||
-        facts->restriction->step_range_count > 0 || counted->step_count >= STEPS_ENOUGH * hosts)
+    if (!counted->of_steps || hosts == 0 || memo->restriction->has_window ||
+        memo->restriction->step_range_count > 0 || counted->step_count >= STEPS_ENOUGH * hosts)
         return OK;
 
     struct finding finding = {
         .severity = SEVERITY_WARNING,
         .confidence = CONFIDENCE_HIGH,
         .text = str_format(
-            facts->arena, "Only %u step%s counted%s%s: spread, outliers and medians say little.",
+            memo->arena, "Only %u step%s counted%s%s: spread, outliers and medians say little.",
             counted->step_count / hosts, counted->step_count / hosts == 1 ? " is" : "s are",
             hosts > 1 ? " on each host" : "",
             steps->warmup_count == 0 ? "" : ", the others are warm-up"),

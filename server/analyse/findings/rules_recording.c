@@ -27,11 +27,11 @@ static struct python python_of(const struct trace *trace)
 
 enum { PYTHON_CALLS_MIN = 1000, PYTHON_SHARE_MIN = 10 /* % of all slices */ };
 
-static enum status find_python(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_python(struct memo *memo, struct finding_list *list, struct error *err)
 {
     (void)err;
-    for (uint32_t host = 0; host < facts->run->host_count; host++) {
-        const struct trace *trace = facts->run->hosts[host].trace;
+    for (uint32_t host = 0; host < memo->run->host_count; host++) {
+        const struct trace *trace = memo->run->hosts[host].trace;
         struct python python = python_of(trace);
         int64_t hull_ps = trace->end_ps - trace->start_ps;
 
@@ -44,7 +44,7 @@ static enum status find_python(struct facts *facts, struct finding_list *list, s
             .severity = SEVERITY_INFO,
             .confidence = CONFIDENCE_HIGH,
             .text = str_format(
-                facts->arena,
+                memo->arena,
                 "The Python tracer recorded %s calls, %s of all slices, %s every "
                 "second: host times are longer than in a run without it.",
                 human_count(python.calls).text, human_share(share).text,
@@ -73,11 +73,11 @@ static enum status find_python(struct facts *facts, struct finding_list *list, s
 enum { DENSE_SLICES_MIN = 20000, DENSE_PER_MS_MIN = 200 };
 
 /* A thread that records a slice every few microseconds spends part of its time recording. */
-static enum status find_dense(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_dense(struct memo *memo, struct finding_list *list, struct error *err)
 {
     (void)err;
-    for (uint32_t host = 0; host < facts->run->host_count; host++) {
-        const struct trace *trace = facts->run->hosts[host].trace;
+    for (uint32_t host = 0; host < memo->run->host_count; host++) {
+        const struct trace *trace = memo->run->hosts[host].trace;
 
         for (track_id id = 0; id < trace->track_count; id++) {
             const struct track *track = &trace->tracks[id];
@@ -92,7 +92,7 @@ static enum status find_dense(struct facts *facts, struct finding_list *list, st
             struct finding finding = {
                 .severity = SEVERITY_WARNING,
                 .confidence = CONFIDENCE_MEDIUM,
-                .text = str_format(facts->arena,
+                .text = str_format(memo->arena,
                                    "Thread %.*s recorded %s slices in %s, one every %s: a good "
                                    "part of that time is the recording itself.",
                                    STR_ARG(trace_name(trace, track->name)),
@@ -167,17 +167,16 @@ static const struct hlo_listed *longest(const struct hlo_modules *modules)
     return ret;
 }
 
-static enum status find_stacks_cut(struct facts *facts, struct finding_list *list,
-                                   struct error *err)
+static enum status find_stacks_cut(struct memo *memo, struct finding_list *list, struct error *err)
 {
     struct hlo_modules modules;
     struct hlo_module module;
 
-    hlo_modules(facts->run, facts->arena, &modules);
+    hlo_modules(memo->run, memo->arena, &modules);
     const struct hlo_listed *listed = longest(&modules);
     if (listed == NULL)
         return OK;
-    TRY(hlo_open(facts->run, listed, facts->arena, &module, err));
+    TRY(hlo_open(memo->run, listed, memo->arena, &module, err));
 
     struct depths depths = depths_of(&module);
 
@@ -187,7 +186,7 @@ static enum status find_stacks_cut(struct facts *facts, struct finding_list *lis
     struct finding finding = {
         .severity = SEVERITY_INFO,
         .confidence = CONFIDENCE_HIGH,
-        .text = str_format(facts->arena,
+        .text = str_format(memo->arena,
                            "%s of %s instructions of %.*s keep exactly %d calls of their stack: "
                            "the outer ones, often the line of the model, were cut off.",
                            human_count(depths.at_limit).text, human_count(depths.with_stack).text,
@@ -205,9 +204,9 @@ static enum status find_stacks_cut(struct facts *facts, struct finding_list *lis
     return OK;
 }
 
-static enum status find_clocks(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_clocks(struct memo *memo, struct finding_list *list, struct error *err)
 {
-    const struct run_traces *run = facts->run;
+    const struct run_traces *run = memo->run;
     struct str without = STR("");
     uint32_t count = 0;
 
@@ -224,7 +223,7 @@ static enum status find_clocks(struct facts *facts, struct finding_list *list, s
     struct finding finding = {
         .severity = SEVERITY_CRITICAL,
         .confidence = CONFIDENCE_HIGH,
-        .text = str_format(facts->arena,
+        .text = str_format(memo->arena,
                            "%u of %u hosts say no wall clock (%.*s%s), so what stands side by side "
                            "on the timeline did not happen at the same time.",
                            count, run->host_count, STR_ARG(without), count > 1 ? ", ..." : ""),

@@ -26,12 +26,12 @@ static const char load_ahead[] =
     "or process}.";
 
 /* The name that loads data for longest, on any thread of any host. */
-static const struct name_stats *longest_input(const struct facts *facts, uint32_t *ret_host)
+static const struct name_stats *longest_input(const struct memo *memo, uint32_t *ret_host)
 {
     const struct name_stats *best = NULL;
 
-    for (uint32_t host = 0; host < facts->run->host_count; host++) {
-        const struct trace *trace = facts->run->hosts[host].trace;
+    for (uint32_t host = 0; host < memo->run->host_count; host++) {
+        const struct trace *trace = memo->run->hosts[host].trace;
         const struct name_stats *stats;
         uint32_t count = trace_name_stats(trace, &stats);
 
@@ -75,9 +75,9 @@ static int64_t time_on_thread(const struct trace *trace, const struct name_stats
 }
 
 /* Where the counted steps hold none of it: a loader between them, or no steps at all. */
-static void see_input_outside(struct facts *facts, uint32_t host, struct finding_list *list)
+static void see_input_outside(struct memo *memo, uint32_t host, struct finding_list *list)
 {
-    const struct trace *trace = facts->run->hosts[host].trace;
+    const struct trace *trace = memo->run->hosts[host].trace;
     track_id thread = breakdown_thread(trace);
     int64_t capture_ps = trace->end_ps - trace->start_ps, most_ps = 0;
     struct str name = STR("");
@@ -102,7 +102,7 @@ static void see_input_outside(struct facts *facts, uint32_t host, struct finding
     struct finding finding = {
         .severity = share * 100 >= INPUT_PERCENT_CRITICAL ? SEVERITY_CRITICAL : SEVERITY_WARNING,
         .confidence = CONFIDENCE_MEDIUM,
-        .text = text_on_host(facts, host,
+        .text = text_on_host(memo, host,
                              "the stepping thread loads data for %s of the %s recorded (%s), in "
                              "%.*s.",
                              human_ps(most_ps).text, human_ps(capture_ps).text,
@@ -119,8 +119,7 @@ static void see_input_outside(struct facts *facts, uint32_t host, struct finding
     findings_add(list, &finding);
 }
 
-static enum status find_input_bound(struct facts *facts, struct finding_list *list,
-                                    struct error *err)
+static enum status find_input_bound(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const struct steps *steps;
     const struct counted *counted;
@@ -128,8 +127,8 @@ static enum status find_input_bound(struct facts *facts, struct finding_list *li
     int64_t input_ps = 0;
     uint32_t host = 0;
 
-    TRY(facts_steps(facts, &steps, err));
-    TRY(facts_counted(facts, &counted, err));
+    TRY(memo_steps(memo, &steps, err));
+    TRY(memo_counted(memo, &counted, err));
     for (uint32_t i = 0; i < steps->count; i++) {
         const struct step *step = &steps->items[i];
 
@@ -140,21 +139,21 @@ static enum status find_input_bound(struct facts *facts, struct finding_list *li
             worst = step;
     }
     if (worst == NULL || input_ps < counted->total_ps / 100 * INPUT_PERCENT_MIN) {
-        bool whole = !facts->restriction->has_window && facts->restriction->step_range_count == 0;
+        bool whole = !memo->restriction->has_window && memo->restriction->step_range_count == 0;
 
-        for (uint32_t at = 0; whole && at < facts->run->host_count; at++)
-            see_input_outside(facts, at, list);
+        for (uint32_t at = 0; whole && at < memo->run->host_count; at++)
+            see_input_outside(memo, at, list);
         return OK;
     }
 
-    const struct name_stats *by = longest_input(facts, &host);
+    const struct name_stats *by = longest_input(memo, &host);
     double share = (double)input_ps / (double)counted->total_ps;
     struct str name =
-        by == NULL ? STR("input") : trace_name(facts->run->hosts[host].trace, by->name);
+        by == NULL ? STR("input") : trace_name(memo->run->hosts[host].trace, by->name);
     struct finding finding = {
         .severity = share * 100 >= INPUT_PERCENT_CRITICAL ? SEVERITY_CRITICAL : SEVERITY_WARNING,
         .confidence = by == NULL ? CONFIDENCE_MEDIUM : CONFIDENCE_HIGH,
-        .text = str_format(facts->arena, "Steps wait %s each for input, %s of their time, in %.*s.",
+        .text = str_format(memo->arena, "Steps wait %s each for input, %s of their time, in %.*s.",
                            human_ps(input_ps / counted->step_count).text, human_share(share).text,
                            STR_ARG(name)),
         .remedy = str_of(load_ahead),
@@ -181,19 +180,19 @@ struct slow {                  /* what is known of slow steps */
     const struct step_why *whys;
 };
 
-static enum status make_slow(struct facts *facts, const void **ret, struct error *err)
+static enum status make_slow(struct memo *memo, const void **ret, struct error *err)
 {
     const struct steps *steps;
-    struct slow *slow = arena_new(facts->arena, struct slow);
+    struct slow *slow = arena_new(memo->arena, struct slow);
 
-    TRY(facts_steps(facts, &steps, err));
-    slow->medians_ps = steps_medians(facts->run, steps, facts->arena);
-    slow->whys = steps_why(facts->run, steps, slow->medians_ps, facts->arena);
+    TRY(memo_steps(memo, &steps, err));
+    slow->medians_ps = steps_medians(memo->run, steps, memo->arena);
+    slow->whys = steps_why(memo->run, steps, slow->medians_ps, memo->arena);
     *ret = slow;
     return OK;
 }
 
-static void tell_outlier(struct facts *facts, const struct step *step, const struct step_why *why,
+static void tell_outlier(struct memo *memo, const struct step *step, const struct step_why *why,
                          int64_t longer_ps, struct finding_list *list)
 {
     bool known = why->name.count > 0;
@@ -204,13 +203,13 @@ static void tell_outlier(struct facts *facts, const struct step *step, const str
                       "happens once in many steps belongs outside, or on another thread."),
     };
 
-    finding.text = known ? str_format(facts->arena,
+    finding.text = known ? str_format(memo->arena,
                                       "Step %lld took %s, %s longer than the median: %.*s was %s "
                                       "longer.",
                                       (long long)step->number, human_ps(step->dur_ps).text,
                                       human_ps(longer_ps).text, STR_ARG(why->name),
                                       human_ps(why->longer_ps).text)
-                         : str_format(facts->arena, "Step %lld took %s, %s longer than the median.",
+                         : str_format(memo->arena, "Step %lld took %s, %s longer than the median.",
                                       (long long)step->number, human_ps(step->dur_ps).text,
                                       human_ps(longer_ps).text);
     finding_win(&finding, longer_ps);
@@ -234,17 +233,17 @@ static bool is_told(const struct compiles *compiles, const struct counted *count
     return told_compiles_ps(compiles, counted, step) >= longer_ps / 2;
 }
 
-static enum status find_outliers(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_outliers(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const struct steps *steps;
     const struct counted *counted;
     const struct compiles *compiles;
     const void *made;
 
-    TRY(facts_steps(facts, &steps, err));
-    TRY(facts_counted(facts, &counted, err));
-    TRY(facts_compiles(facts, &compiles, err));
-    TRY(facts_once(facts, make_slow, &made, err));
+    TRY(memo_steps(memo, &steps, err));
+    TRY(memo_counted(memo, &counted, err));
+    TRY(memo_compiles(memo, &compiles, err));
+    TRY(memo_once(memo, make_slow, &made, err));
 
     const struct slow *slow = made;
 
@@ -255,7 +254,7 @@ static enum status find_outliers(struct facts *facts, struct finding_list *list,
         if (step->outlier && !step->warmup && slow->medians_ps[step->host] >= 0 &&
             longer_ps >= counted->total_ps / 100 * OUTLIER_PERCENT_MIN &&
             !is_told(compiles, counted, step, longer_ps))
-            tell_outlier(facts, step, &slow->whys[i], longer_ps, list);
+            tell_outlier(memo, step, &slow->whys[i], longer_ps, list);
     }
     return OK;
 }
@@ -273,11 +272,11 @@ static uint32_t durations_of(const struct steps *steps, uint32_t host, int64_t *
 }
 
 /* The last third is slower than the first: its fastest step beats the first third's slowest. */
-static void see_growth(struct facts *facts, uint32_t host, const int64_t *durs_ps, uint32_t count,
+static void see_growth(struct memo *memo, uint32_t host, const int64_t *durs_ps, uint32_t count,
                        struct finding_list *list)
 {
     uint32_t third = count / 3;
-    int64_t *room = arena_array(facts->arena, int64_t, count);
+    int64_t *room = arena_array(memo->arena, int64_t, count);
     int64_t first_most_ps = INT64_MIN, last_least_ps = INT64_MAX, more_ps = 0;
 
     memcpy(room, durs_ps, third * sizeof(*room));
@@ -301,7 +300,7 @@ static void see_growth(struct facts *facts, uint32_t host, const int64_t *durs_p
     struct finding finding = {
         .severity = SEVERITY_WARNING,
         .confidence = CONFIDENCE_MEDIUM,
-        .text = text_on_host(facts, host,
+        .text = text_on_host(memo, host,
                              "steps grow slower: from %s in the first third to %s in the last.",
                              human_ps(first_ps).text, human_ps(last_ps).text),
         .remedy = STR("Look for what accumulates: lists of results that keep arrays alive, growing "
@@ -315,19 +314,19 @@ static void see_growth(struct facts *facts, uint32_t host, const int64_t *durs_p
     findings_add(list, &finding);
 }
 
-static enum status find_growing(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_growing(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const struct steps *steps;
 
-    TRY(facts_steps(facts, &steps, err));
+    TRY(memo_steps(memo, &steps, err));
 
-    int64_t *durs_ps = arena_array(facts->arena, int64_t, steps->count);
+    int64_t *durs_ps = arena_array(memo->arena, int64_t, steps->count);
 
-    for (uint32_t host = 0; host < facts->run->host_count; host++) {
+    for (uint32_t host = 0; host < memo->run->host_count; host++) {
         uint32_t count = durations_of(steps, host, durs_ps);
 
         if (count >= GROWING_STEPS_MIN)
-            see_growth(facts, host, durs_ps, count, list);
+            see_growth(memo, host, durs_ps, count, list);
     }
     return OK;
 }

@@ -18,21 +18,21 @@ struct gathered { /* transfers that have something in common */
     const struct transfer *longest;
 };
 
-static enum status make_transfers(struct facts *facts, const void **ret, struct error *err)
+static enum status make_transfers(struct memo *memo, const void **ret, struct error *err)
 {
-    struct transfers *transfers = arena_new(facts->arena, struct transfers);
+    struct transfers *transfers = arena_new(memo->arena, struct transfers);
 
     *ret = transfers;
-    return transfers_find(facts->run, facts->restriction, facts->arena, transfers, err);
+    return transfers_find(memo->run, memo->restriction, memo->arena, transfers, err);
 }
 
 typedef bool transfer_test(const struct transfer *transfer);
 
-static struct gathered begin_gathering(const struct facts *facts)
+static struct gathered begin_gathering(const struct memo *memo)
 {
-    struct gathered ret = {.until_ps = arena_array(facts->arena, int64_t, facts->run->host_count)};
+    struct gathered ret = {.until_ps = arena_array(memo->arena, int64_t, memo->run->host_count)};
 
-    for (uint32_t i = 0; i < facts->run->host_count; i++)
+    for (uint32_t i = 0; i < memo->run->host_count; i++)
         ret.until_ps[i] = INT64_MIN;
     return ret;
 }
@@ -57,10 +57,10 @@ static void gather_one(struct gathered *gathered, const struct counted *counted,
         gathered->longest = transfer;
 }
 
-static struct gathered gather(const struct facts *facts, const struct transfers *transfers,
+static struct gathered gather(const struct memo *memo, const struct transfers *transfers,
                               const struct counted *counted, transfer_test *test)
 {
-    struct gathered ret = begin_gathering(facts);
+    struct gathered ret = begin_gathering(memo);
 
     for (uint32_t i = 0; i < transfers->count; i++) {
         if (test(&transfers->items[i]))
@@ -91,23 +91,23 @@ static void add(struct finding_list *list, struct finding *finding, const struct
     findings_add(list, finding);
 }
 
-enum status facts_transfers(struct facts *facts, const struct transfers **ret, struct error *err)
+enum status memo_transfers(struct memo *memo, const struct transfers **ret, struct error *err)
 {
     const void *made;
 
-    TRY(facts_once(facts, make_transfers, &made, err));
+    TRY(memo_once(memo, make_transfers, &made, err));
     *ret = made;
     return OK;
 }
 
-static enum status ask(struct facts *facts, transfer_test *test, struct gathered *ret,
+static enum status ask(struct memo *memo, transfer_test *test, struct gathered *ret,
                        const struct counted **ret_counted, struct error *err)
 {
     const struct transfers *transfers;
 
-    TRY(facts_transfers(facts, &transfers, err));
-    TRY(facts_counted(facts, ret_counted, err));
-    *ret = gather(facts, transfers, *ret_counted, test);
+    TRY(memo_transfers(memo, &transfers, err));
+    TRY(memo_counted(memo, ret_counted, err));
+    *ret = gather(memo, transfers, *ret_counted, test);
     return OK;
 }
 
@@ -123,19 +123,19 @@ static bool is_blocking(const struct transfer *transfer)
            (transfer->direction == DIRECTION_H2D || transfer->direction == DIRECTION_D2H);
 }
 
-static enum status find_blocking(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_blocking(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const struct counted *counted;
     struct gathered gathered;
 
-    TRY(ask(facts, is_blocking, &gathered, &counted, err));
+    TRY(ask(memo, is_blocking, &gathered, &counted, err));
     if (!takes_time(&gathered, counted))
         return OK;
 
     struct finding finding = {
         .severity = SEVERITY_WARNING,
         .confidence = CONFIDENCE_HIGH,
-        .text = str_format(facts->arena,
+        .text = str_format(memo->arena,
                            "The host waits for %s of its transfers until they are over, %s in all.",
                            human_count(gathered.count).text, human_ps(gathered.total_ps).text),
         .remedy =
@@ -156,19 +156,19 @@ static bool is_small(const struct transfer *transfer)
            (transfer->direction == DIRECTION_H2D || transfer->direction == DIRECTION_D2H);
 }
 
-static enum status find_small(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_small(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const struct counted *counted;
     struct gathered gathered;
 
-    TRY(ask(facts, is_small, &gathered, &counted, err));
+    TRY(ask(memo, is_small, &gathered, &counted, err));
     if (gathered.count < SMALL_MIN)
         return OK;
 
     struct finding finding = {
         .severity = takes_time(&gathered, counted) ? SEVERITY_WARNING : SEVERITY_INFO,
         .confidence = CONFIDENCE_HIGH,
-        .text = str_format(facts->arena,
+        .text = str_format(memo->arena,
                            "%s transfers move at most 64 KiB each, %s in all, and take %s.",
                            human_count(gathered.count).text, human_bytes(gathered.bytes).text,
                            human_ps(gathered.total_ps).text),
@@ -186,19 +186,19 @@ static bool is_pageable(const struct transfer *transfer)
     return transfer->memory == MEMORY_PAGEABLE;
 }
 
-static enum status find_pageable(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_pageable(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const struct counted *counted;
     struct gathered gathered;
 
-    TRY(ask(facts, is_pageable, &gathered, &counted, err));
+    TRY(ask(memo, is_pageable, &gathered, &counted, err));
     if (!takes_time(&gathered, counted))
         return OK;
 
     struct finding finding = {
         .severity = SEVERITY_WARNING,
         .confidence = CONFIDENCE_HIGH,
-        .text = str_format(facts->arena,
+        .text = str_format(memo->arena,
                            "%s transfers use pageable memory of the host: %s in %s, through a "
                            "buffer of the driver.",
                            human_count(gathered.count).text, human_bytes(gathered.bytes).text,
@@ -219,19 +219,19 @@ static bool is_implicit(const struct transfer *transfer)
            str_starts(transfer->caller, STR("PjitFunction("));
 }
 
-static enum status find_implicit(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_implicit(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const struct counted *counted;
     struct gathered gathered;
 
-    TRY(ask(facts, is_implicit, &gathered, &counted, err));
+    TRY(ask(memo, is_implicit, &gathered, &counted, err));
     if (gathered.count < counted->step_count || gathered.count == 0)
         return OK;
 
     struct finding finding = {
         .severity = takes_time(&gathered, counted) ? SEVERITY_WARNING : SEVERITY_INFO,
         .confidence = CONFIDENCE_MEDIUM,
-        .text = str_format(facts->arena,
+        .text = str_format(memo->arena,
                            "%s transfers happen because %.*s was given what is not on its device.",
                            human_count(gathered.count).text, STR_ARG(gathered.longest->caller)),
         .remedy =
@@ -264,9 +264,8 @@ static bool same_upload(const struct transfer *a, const struct transfer *b)
     return a->host == b->host && a->bytes == b->bytes && str_equal(a->caller, b->caller);
 }
 
-static void tell_upload(struct facts *facts, struct finding_list *list,
-                        const struct counted *counted, const struct gathered *gathered,
-                        uint64_t steps)
+static void tell_upload(struct memo *memo, struct finding_list *list, const struct counted *counted,
+                        const struct gathered *gathered, uint64_t steps)
 {
     const struct transfer *longest = gathered->longest;
 
@@ -274,14 +273,14 @@ static void tell_upload(struct facts *facts, struct finding_list *list,
         return;
 
     struct str caller = longest->caller.count > 0 ? longest->caller : STR("an unknown call");
-    struct str times = gathered->count > steps ? str_format(facts->arena, " %s times,",
+    struct str times = gathered->count > steps ? str_format(memo->arena, " %s times,",
                                                             human_count(gathered->count).text)
                                                : STR("");
     struct finding finding = {
         .severity = SEVERITY_INFO,
         .confidence = CONFIDENCE_LOW, /* equal sizes need not be equal contents */
         .text = text_on_host(
-            facts, longest->host, "%s go up%.*s in each of %llu steps, from %.*s, in %s in all.",
+            memo, longest->host, "%s go up%.*s in each of %llu steps, from %.*s, in %s in all.",
             human_bytes((uint64_t)longest->bytes).text, STR_ARG(times), (unsigned long long)steps,
             STR_ARG(caller), human_ps(gathered->total_ps).text),
         .remedy = STR("If it is the same each time, keep it on the device; if it is the batch, "
@@ -291,17 +290,17 @@ static void tell_upload(struct facts *facts, struct finding_list *list,
     add(list, &finding, gathered, "caller");
 }
 
-static enum status find_repeated(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_repeated(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const struct transfers *transfers;
     const struct counted *counted;
     uint32_t count = 0;
 
-    TRY(facts_transfers(facts, &transfers, err));
-    TRY(facts_counted(facts, &counted, err));
+    TRY(memo_transfers(memo, &transfers, err));
+    TRY(memo_counted(memo, &counted, err));
 
     const struct transfer **uploads =
-        arena_array(facts->arena, const struct transfer *, (size_t)transfers->count + 1);
+        arena_array(memo->arena, const struct transfer *, (size_t)transfers->count + 1);
 
     for (uint32_t i = 0; i < transfers->count; i++) {
         const struct transfer *transfer = &transfers->items[i];
@@ -312,7 +311,7 @@ static enum status find_repeated(struct facts *facts, struct finding_list *list,
     }
     if (count > 1)
         qsort(uploads, count, sizeof(*uploads), by_upload);
-    int64_t *until_ps = begin_gathering(facts).until_ps;
+    int64_t *until_ps = begin_gathering(memo).until_ps;
     for (uint32_t first = 0, at; first < count; first = at) {
         struct gathered gathered = {.until_ps = until_ps};
         uint64_t steps = 0;
@@ -323,7 +322,7 @@ static enum status find_repeated(struct facts *facts, struct finding_list *list,
             steps += at == first || uploads[at]->step != uploads[at - 1]->step;
             gather_one(&gathered, counted, uploads[at]);
         }
-        tell_upload(facts, list, counted, &gathered, steps);
+        tell_upload(memo, list, counted, &gathered, steps);
     }
     return OK;
 }

@@ -43,7 +43,7 @@ static struct waits waits_of(const struct table *ops)
 }
 
 /* All that the devices of the counted steps only waited; of the capture without steps. */
-static int64_t only_waited(struct facts *facts, const struct steps *steps,
+static int64_t only_waited(struct memo *memo, const struct steps *steps,
                            const struct counted *counted)
 {
     int64_t wait_ps = 0;
@@ -52,12 +52,12 @@ static int64_t only_waited(struct facts *facts, const struct steps *steps,
         if (counted_step(steps, &steps->items[i]))
             ps_add(&wait_ps, steps->items[i].time.wait_ps);
     }
-    for (uint32_t host = 0; !counted->of_steps && host < facts->run->host_count; host++) {
+    for (uint32_t host = 0; !counted->of_steps && host < memo->run->host_count; host++) {
         for (uint32_t at = 0; at < counted->window_counts[host]; at++) {
             const struct window *window = &counted->windows[host][at];
 
             wait_ps +=
-                breakdown_of(&facts->run->hosts[host], window->from_ps, window->to_ps).wait_ps;
+                breakdown_of(&memo->run->hosts[host], window->from_ps, window->to_ps).wait_ps;
         }
     }
     return wait_ps;
@@ -102,15 +102,15 @@ static void show_longest(const struct run_traces *run, struct str name, struct e
     }
 }
 
-static enum status find_waits(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_waits(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const struct table *ops;
     const struct steps *steps;
     const struct counted *counted;
 
-    TRY(facts_ops(facts, &ops, err));
-    TRY(facts_steps(facts, &steps, err));
-    TRY(facts_counted(facts, &counted, err));
+    TRY(memo_ops(memo, &ops, err));
+    TRY(memo_steps(memo, &steps, err));
+    TRY(memo_counted(memo, &counted, err));
 
     struct waits waits = waits_of(ops);
 
@@ -119,7 +119,7 @@ static enum status find_waits(struct facts *facts, struct finding_list *list, st
 
     /* Of a wait that is said of the device alone, the part that its copies have. */
     double part = (double)waits.copies_ps / ((double)waits.copies_ps + (double)waits.others_ps);
-    int64_t wait_ps = (int64_t)((double)only_waited(facts, steps, counted) * part);
+    int64_t wait_ps = (int64_t)((double)only_waited(memo, steps, counted) * part);
     double share = (double)wait_ps / (double)counted->total_ps;
 
     if (share < wait_min)
@@ -134,7 +134,7 @@ static enum status find_waits(struct facts *facts, struct finding_list *list, st
         .severity = share >= 0.25 ? SEVERITY_CRITICAL : SEVERITY_WARNING,
         .confidence = waits.others_ps == 0 ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM,
         .text = str_format(
-            facts->arena,
+            memo->arena,
             "Devices do nothing in %s of the time but wait for copies that they began themselves, "
             "longest in %.*s (%s each time).",
             human_share(share).text, STR_ARG(name), human_ps(mean_ps).text),
@@ -148,7 +148,7 @@ static enum status find_waits(struct facts *facts, struct finding_list *list, st
 
     struct evidence *longest = finding_prove_ps(&finding, "longest wait", mean_ps);
 
-    show_longest(facts->run, name, longest);
+    show_longest(memo->run, name, longest);
 
     struct evidence *all = finding_prove_ps(&finding, "all waits in ops", waits.copies_ps);
 

@@ -27,12 +27,12 @@ static enum status analyse(struct shared *shared, struct error *err)
     TRY(request_open(&shared->holder,
                      route_of_path(shared->holder.services->routes, "/api/overview"), err));
     TRY(request_traces(&shared->holder, &run, err));
-    shared->facts = facts_create(run, &whole, shared->holder.arena);
+    shared->memo = memo_create(run, &whole, shared->holder.arena);
     return OK;
 }
 
 /* Each request finds the run as it is by then: with other files, or other indices of them, its
- * hosts are others than those of the facts, and what is kept of it is called otherwise. */
+ * hosts are others than those of the memo, and what is kept of it is called otherwise. */
 static bool is_same_run(const struct request *a, const struct request *b)
 {
     const struct run_record *first = request_run_known(a), *second = request_run_known(b);
@@ -47,7 +47,7 @@ static bool is_same_run(const struct request *a, const struct request *b)
 }
 
 /* Files beside the hosts are seen by some handlers only: then each looks for itself. */
-struct facts *request_shared(struct request *req, const struct run_traces *run)
+struct memo *request_shared(struct request *req, const struct run_traces *run)
 {
     struct shared *shared = req->shared;
     struct error ignored = {0};
@@ -55,29 +55,29 @@ struct facts *request_shared(struct request *req, const struct run_traces *run)
     if (shared == NULL || run->other_count > 0)
         return NULL;
     if (!shared->tried && analyse(shared, &ignored) != OK)
-        shared->facts = NULL;
+        shared->memo = NULL;
     shared->tried = true;
-    return shared->facts != NULL && is_same_run(req, &shared->holder) ? shared->facts : NULL;
+    return shared->memo != NULL && is_same_run(req, &shared->holder) ? shared->memo : NULL;
 }
 
-struct facts *request_facts(struct request *req, const struct run_traces *run,
-                            const struct restriction *restriction)
+struct memo *request_memo(struct request *req, const struct run_traces *run,
+                          const struct restriction *restriction)
 {
-    struct facts *facts = request_shared(req, run);
+    struct memo *memo = request_shared(req, run);
 
-    return facts != NULL ? facts : facts_create(run, restriction, req->arena);
+    return memo != NULL ? memo : memo_create(run, restriction, req->arena);
 }
 
 enum status request_steps(struct request *req, const struct run_traces *run,
                           const struct restriction *restriction, struct steps *ret,
                           struct error *err)
 {
-    struct facts *facts = request_shared(req, run);
+    struct memo *memo = request_shared(req, run);
     const struct steps *steps;
 
-    if (facts == NULL)
+    if (memo == NULL)
         return steps_find(run, restriction, req->arena, ret, err);
-    TRY(facts_steps(facts, &steps, err));
+    TRY(memo_steps(memo, &steps, err));
     *ret = *steps;
     return OK;
 }

@@ -11,12 +11,12 @@
 #ifndef JVIEWD_SERVE_SHARED_H
 #define JVIEWD_SERVE_SHARED_H
 
-#include "analyse/findings/facts.h"
+#include "analyse/findings/memo.h"
 #include "serve/answer/request.h"
 
 struct shared {
     struct request holder; /* holds the traces */
-    struct facts *facts;   /* NULL: not needed yet, or the run cannot be opened */
+    struct memo *memo;     /* NULL: not needed yet, or the run cannot be opened */
     bool tried;
 };
 
@@ -25,10 +25,10 @@ void shared_open(struct shared *ret, const struct services *services, struct str
 void shared_close(struct shared *shared);
 
 /* NULL: nothing is shared, or the request's run is another by now than the one that was opened. */
-struct facts *request_shared(struct request *req, const struct run_traces *run);
+struct memo *request_shared(struct request *req, const struct run_traces *run);
 /* The analyses of what is asked: those that are shared, else new ones. */
-struct facts *request_facts(struct request *req, const struct run_traces *run,
-                            const struct restriction *restriction);
+struct memo *request_memo(struct request *req, const struct run_traces *run,
+                          const struct restriction *restriction);
 /* The steps of what is asked; where they are shared, with what their lanes did. */
 MUST_CHECK enum status request_steps(struct request *req, const struct run_traces *run,
                                      const struct restriction *restriction, struct steps *ret,

@@ -21,12 +21,12 @@ static enum status find(struct request *req, const struct run_traces *run,
                         const struct restriction *restriction, struct collectives *ret,
                         struct error *err)
 {
-    struct facts *facts = request_shared(req, run);
+    struct memo *memo = request_shared(req, run);
     const struct collectives *found;
 
-    if (facts == NULL)
+    if (memo == NULL)
         return collectives_find(run, restriction, req->arena, ret, err);
-    TRY(facts_collectives(facts, &found, err));
+    TRY(memo_collectives(memo, &found, err));
     *ret = *found;
     return OK;
 }

@@ -48,11 +48,11 @@ static enum status get_findings(struct request *req, struct reply *reply, struct
     TRY(request_restriction(req, &restriction, err));
     TRY(request_page(req, &page, err));
 
-    struct facts *facts = request_facts(req, run, &restriction);
+    struct memo *memo = request_memo(req, run, &restriction);
 
-    findings_find(facts, &findings);
+    findings_find(memo, &findings);
     TRY(narrow(req, &findings, err));
-    TRY(findings_table(facts, &findings, &page, &table, err));
+    TRY(findings_table(memo, &findings, &page, &table, err));
     if (reply_table_text(req, reply, &table))
         return OK;
     struct json json = reply_json(reply);

@@ -254,16 +254,16 @@ static void put_most(struct json *json, const struct overview *overview)
     json_close(json, '}');
 }
 
-static enum status put_findings(struct json *json, struct facts *facts,
+static enum status put_findings(struct json *json, struct memo *memo,
                                 const struct overview *overview, struct error *err)
 {
     const struct page page = {.limit = OVERVIEW_FINDINGS};
     struct table table;
 
-    TRY(findings_table(facts, &overview->findings, &page, &table, err));
+    TRY(findings_table(memo, &overview->findings, &page, &table, err));
     json_key(json, "findings");
     json_open(json, '[');
-    json_put_findings(json, facts->run, &overview->findings, &table);
+    json_put_findings(json, memo->run, &overview->findings, &table);
     json_close(json, ']');
     json_put_unsigned(json, "finding_count", overview->findings.count);
     return OK;
@@ -290,9 +290,9 @@ static enum status get_overview(struct request *req, struct reply *reply, struct
     TRY(request_traces(req, &run, err));
     TRY(request_restriction(req, &restriction, err));
 
-    struct facts *facts = request_facts(req, run, &restriction);
+    struct memo *memo = request_memo(req, run, &restriction);
 
-    TRY(overview(facts, &answer, err));
+    TRY(overview(memo, &answer, err));
     if (reply_table_text(req, reply, &answer.top))
         return OK;
     uint32_t counts[3] = {0, answer.note_count, answer.findings.note_count};
@@ -312,7 +312,7 @@ static enum status get_overview(struct request *req, struct reply *reply, struct
     put_most(&json, &answer);
     put_places(&json, &answer.places);
     put_memory(&json, &answer.memory);
-    TRY(put_findings(&json, facts, &answer, err));
+    TRY(put_findings(&json, memo, &answer, err));
     json_put_notes(&json, lists, counts, 3);
     json_put_approx(&json, &answer.top);
     json_close(&json, '}');

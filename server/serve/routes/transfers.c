@@ -25,12 +25,12 @@ static enum status find(struct request *req, const struct run_traces *run,
                         const struct restriction *restriction, struct transfers *ret,
                         struct error *err)
 {
-    struct facts *facts = request_shared(req, run);
+    struct memo *memo = request_shared(req, run);
     const struct transfers *found;
 
-    if (facts == NULL)
+    if (memo == NULL)
         return transfers_find(run, restriction, req->arena, ret, err);
-    TRY(facts_transfers(facts, &found, err));
+    TRY(memo_transfers(memo, &found, err));
     *ret = *found;
     return OK;
 }

@@ -13,7 +13,7 @@ static inline struct findings run_findings(const struct made_run *run,
     struct findings ret;
 
     *asked = restriction;
-    findings_find(facts_create(&run->run, asked, run->made.arena), &ret);
+    findings_find(memo_create(&run->run, asked, run->made.arena), &ret);
     return ret;
 }
 

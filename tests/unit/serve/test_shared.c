@@ -6,7 +6,7 @@
 #include "unit/serve/made_place.h"
 
 /* As a handler asks. */
-static struct facts *ask(struct place *place, struct shared *shared)
+static struct memo *ask(struct place *place, struct shared *shared)
 {
     struct request request = {.method = STR("GET"),
                               .query = STR("run=r1"),
@@ -19,10 +19,10 @@ static struct facts *ask(struct place *place, struct shared *shared)
     CHECK_OK("opened", request_open(&request, &route_overview, &err), &err);
     CHECK_OK("traces", request_traces(&request, &run, &err), &err);
 
-    struct facts *facts = request_shared(&request, run);
+    struct memo *memo = request_shared(&request, run);
 
     request_release(request.state);
-    return facts;
+    return memo;
 }
 
 static void answers_for_the_run_that_was_opened(void **state)
@@ -35,14 +35,14 @@ static void answers_for_the_run_that_was_opened(void **state)
     put_run(place, "r1", "c1", "one", STORED_SLICES_MIN);
     shared_open(&shared, &place->services, STR("r1"), place->arena);
 
-    struct facts *facts = ask(place, &shared);
+    struct memo *memo = ask(place, &shared);
 
-    CHECK("made", facts != NULL);
-    CHECK("and shared", ask(place, &shared) == facts);
+    CHECK("made", memo != NULL);
+    CHECK("and shared", ask(place, &shared) == memo);
     put_run_of(place, other, "r1", "c1", "one", STORED_SLICES_MIN);
     CHECK("another index of its host", ask(place, &shared) == NULL);
     put_run(place, "r1", "c1", "one", STORED_SLICES_MIN);
-    CHECK("as it was", ask(place, &shared) == facts);
+    CHECK("as it was", ask(place, &shared) == memo);
     put_run(place, "r1", "c2", "one", STORED_SLICES_MIN);
     CHECK("another content", ask(place, &shared) == NULL);
     shared_close(&shared);

@@ -6,12 +6,12 @@
 /* Rules of the test alone stand in for the registry. */
 static int asked;
 
-static enum status find_many(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_many(struct memo *memo, struct finding_list *list, struct error *err)
 {
     (void)err;
     for (int i = 0; i < 12; i++) {
         struct finding finding = {.severity = SEVERITY_WARNING,
-                                  .text = str_format(facts->arena, "number %02d.", i)};
+                                  .text = str_format(memo->arena, "number %02d.", i)};
 
         finding_win(&finding, i % 2 == 0 ? 10 * i : i);
         findings_add(list, &finding);
@@ -19,40 +19,40 @@ static enum status find_many(struct facts *facts, struct finding_list *list, str
     return OK;
 }
 
-static enum status make_number(struct facts *facts, const void **ret, struct error *err)
+static enum status make_number(struct memo *memo, const void **ret, struct error *err)
 {
     static const int number = 7;
 
-    (void)facts, (void)err;
+    (void)memo, (void)err;
     asked++;
     *ret = &number;
     return OK;
 }
 
-static enum status make_failure(struct facts *facts, const void **ret, struct error *err)
+static enum status make_failure(struct memo *memo, const void **ret, struct error *err)
 {
-    (void)facts, (void)ret;
+    (void)memo, (void)ret;
     asked++;
     return fail(err, ERR_FORMAT, "the table is damaged");
 }
 
-static enum status find_failing(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_failing(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const void *made;
     struct finding before = {.severity = SEVERITY_INFO, .text = STR("said before it failed")};
 
     findings_add(list, &before);
-    TRY(facts_once(facts, make_failure, &made, err));
+    TRY(memo_once(memo, make_failure, &made, err));
     return OK;
 }
 
-static enum status find_shared(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_shared(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const void *made;
     struct finding finding = {
         .severity = SEVERITY_CRITICAL, .confidence = CONFIDENCE_LOW, .text = STR("shared")};
 
-    TRY(facts_once(facts, make_number, &made, err));
+    TRY(memo_once(memo, make_number, &made, err));
     CHECK_INT("the value", *(const int *)made, 7);
     finding.win_reason = STR("not measured");
     for (int i = 0; i < 20; i++)
@@ -70,9 +70,9 @@ static const struct rule first_theme[] = {
     {.name = NULL},
 };
 
-static struct facts *facts_of(struct made_run *run)
+static struct memo *memo_of(struct made_run *run)
 {
-    return facts_create(&run->run, arena_new(run->made.arena, struct restriction), run->made.arena);
+    return memo_create(&run->run, arena_new(run->made.arena, struct restriction), run->made.arena);
 }
 
 static void ranked(void **state)
@@ -85,7 +85,7 @@ static void ranked(void **state)
     run_begin(&run);
     run_finish(&run);
     asked = 0;
-    findings_of_themes(themes, 1, facts_of(&run), &got);
+    findings_of_themes(themes, 1, memo_of(&run), &got);
     CHECK_INT("rules", got.rule_count, 5);
     CHECK_INT("each analysis once, also one that fails", asked, 2);
     CHECK_INT("five of many, two shared, two before their failure", got.count, 9);
@@ -121,9 +121,9 @@ static void as_table(void **state)
     track_id python = run_thread(&run, "python");
     run_slice(&run, python, 0, 1000, "f", KIND_HOST);
     run_finish(&run);
-    struct facts *facts = facts_of(&run);
-    findings_of_themes(themes, 1, facts, &got);
-    CHECK_OK("table", findings_table(facts, &got, &page, &table, &err), &err);
+    struct memo *memo = memo_of(&run);
+    findings_of_themes(themes, 1, memo, &got);
+    CHECK_OK("table", findings_table(memo, &got, &page, &table, &err), &err);
     CHECK_INT("a page", table.row_count, 3);
     CHECK_INT("of all", table.row_count_all, 9);
     CHECK_INT("more", table.next, 3);
@@ -132,7 +132,7 @@ static void as_table(void **state)
     CHECK("a share", table_real_at(&table, 0, "win_share", &share));
     CHECK("of the capture", share == 0.1);
     page = (struct page){.limit = 10000};
-    CHECK_OK("all", findings_table(facts, &got, &page, &table, &err), &err);
+    CHECK_OK("all", findings_table(memo, &got, &page, &table, &err), &err);
     const struct cell *win = table_cell_at(&table, 5, "win_ps");
     CHECK_INT("unknown is null", win->kind, CELL_NULL);
     CHECK_STR("with its reason", win->of.text, "not measured");
@@ -159,7 +159,7 @@ static void counts(void **state)
     for (int64_t i = 1; i < 5; i++)
         annotated(&run, python, 1000 * i, 100);
     run_finish(&run);
-    CHECK_OK("counted", facts_counted(facts_of(&run), &counted, &err), &err);
+    CHECK_OK("counted", memo_counted(memo_of(&run), &counted, &err), &err);
     CHECK("of steps", counted->of_steps);
     CHECK_INT("steps", counted->step_count, 4);
     CHECK_INT("their time", counted->total_ps, 400);
@@ -194,7 +194,7 @@ static void without_steps(void **state)
     run_slice(&run, pool, 50, 10, "f", KIND_HOST);
     run_slice(&run, pool, 80, 20, "g", KIND_HOST);
     run_finish(&run);
-    CHECK_OK("counted", facts_counted(facts_of(&run), &counted, &err), &err);
+    CHECK_OK("counted", memo_counted(memo_of(&run), &counted, &err), &err);
     CHECK("of the capture", !counted->of_steps);
     CHECK_INT("its hull", counted->total_ps, 50);
     CHECK_INT("a part", counted_inside_ps(counted, 0, 0, 60), 10);
@@ -240,7 +240,7 @@ static void hostile(void **state)
     }
 }
 
-static enum status find_sure(struct facts *facts, struct finding_list *list, struct error *err)
+static enum status find_sure(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const struct {
         enum confidence confidence;
@@ -250,7 +250,7 @@ static enum status find_sure(struct facts *facts, struct finding_list *list, str
                 {CONFIDENCE_HIGH, 300, "sure"},
                 {CONFIDENCE_MEDIUM, 200, "rather sure"}};
 
-    (void)facts, (void)err;
+    (void)memo, (void)err;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct finding finding = {.confidence = rows[i].confidence, .text = str_of(rows[i].text)};
 
@@ -273,7 +273,7 @@ static void weighed(void **state)
     track_id python = run_thread(&run, "python");
     run_slice(&run, python, 0, 1000, "f", KIND_HOST);
     run_finish(&run);
-    findings_of_themes(themes, 1, facts_of(&run), &got);
+    findings_of_themes(themes, 1, memo_of(&run), &got);
     CHECK_STR("sure", got.items[0].text, "sure");
     CHECK_STR("a guess counts a quarter", got.items[1].text, "a guess");
     CHECK_INT("of all there was", got.items[1].win_ps, 1000);

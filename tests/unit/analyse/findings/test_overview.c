@@ -11,7 +11,7 @@ static struct overview ask(const struct made_run *run, struct restriction restri
 
     struct restriction *asked = arena_new(run->made.arena, struct restriction);
     *asked = restriction;
-    CHECK_OK("overview", overview(facts_create(&run->run, asked, run->made.arena), &ret, &err),
+    CHECK_OK("overview", overview(memo_create(&run->run, asked, run->made.arena), &ret, &err),
              &err);
 
     int64_t sum_ps = 0;

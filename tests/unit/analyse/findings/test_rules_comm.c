@@ -174,7 +174,7 @@ static bool finds_skew(int64_t skew_ps)
     }
     struct run_traces run = {.hosts = traces, .host_count = 2};
     struct restriction nothing = {0};
-    findings_find(facts_create(&run, &nothing, runs[0].made.arena), &all);
+    findings_find(memo_create(&run, &nothing, runs[0].made.arena), &all);
     for (uint32_t i = 0; i < all.count; i++)
         found |= strcmp(all.items[i].rule->name, "clock-skew") == 0;
     for (int host = 0; host < 2; host++)

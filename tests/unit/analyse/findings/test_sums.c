@@ -166,8 +166,7 @@ static void check_hulls(const struct made_run *run, const struct plan *plan)
     struct overview got;
     uint32_t at = 0;
 
-    CHECK_OK("overview", overview(facts_create(&run->run, &all, run->made.arena), &got, &err),
-             &err);
+    CHECK_OK("overview", overview(memo_create(&run->run, &all, run->made.arena), &got, &err), &err);
     for (int lane = 1; lane < LANES; lane++) {
         if (!plan->has[lane])
             continue;

@@ -6,7 +6,7 @@
 #include "analyse/device/annotation_names.h"
 #include "analyse/device/kernel_names.h"
 #include "analyse/device/occupancy.h"
-#include "analyse/findings/facts.h"
+#include "analyse/findings/memo.h"
 #include "analyse/ops/kernels.h"
 
 static struct table ask(struct made_run *run, const char *by, struct restriction restriction,

@@ -1,6 +1,6 @@
 /* Makes each analysis that rules share when the first rule asks for it, and keeps the answer or
  * the failure. */
-#include "analyse/findings/facts.h"
+#include "analyse/findings/memo.h"
 
 #include <stdlib.h>
 
@@ -10,15 +10,15 @@
 #include "analyse/steps/steps_doubt.h"
 #include "trace/ps.h"
 
-struct facts *facts_create(const struct run_traces *run, const struct restriction *restriction,
-                           struct arena *arena)
+struct memo *memo_create(const struct run_traces *run, const struct restriction *restriction,
+                         struct arena *arena)
 {
-    struct facts *facts = arena_new(arena, struct facts);
+    struct memo *memo = arena_new(arena, struct memo);
 
-    facts->run = run;
-    facts->restriction = restriction;
-    facts->arena = arena;
-    return facts;
+    memo->run = run;
+    memo->restriction = restriction;
+    memo->arena = arena;
+    return memo;
 }
 
 static enum status hand_out(const struct fact *fact, const void **ret, struct error *err)
@@ -29,39 +29,39 @@ static enum status hand_out(const struct fact *fact, const void **ret, struct er
     return OK;
 }
 
-enum status facts_once(struct facts *facts, facts_make *make, const void **ret, struct error *err)
+enum status memo_once(struct memo *memo, memo_make *make, const void **ret, struct error *err)
 {
-    for (uint32_t i = 0; i < facts->made_count; i++) {
-        if (facts->made[i].make == make)
-            return hand_out(&facts->made[i], ret, err);
+    for (uint32_t i = 0; i < memo->made_count; i++) {
+        if (memo->made[i].make == make)
+            return hand_out(&memo->made[i], ret, err);
     }
-    if (facts->made_count == FACTS_MAX)
+    if (memo->made_count == FACTS_MAX)
         return fail(err, ERR_LIMIT, "more than %d analyses were asked for", FACTS_MAX);
 
     struct fact fact = {.make = make};
 
     /* It may ask for others, so its place is taken only afterwards. */
-    fact.status = make(facts, &fact.value, &fact.err);
-    if (facts->made_count == FACTS_MAX)
+    fact.status = make(memo, &fact.value, &fact.err);
+    if (memo->made_count == FACTS_MAX)
         return fail(err, ERR_LIMIT, "more than %d analyses were asked for", FACTS_MAX);
-    facts->made[facts->made_count] = fact;
-    return hand_out(&facts->made[facts->made_count++], ret, err);
+    memo->made[memo->made_count] = fact;
+    return hand_out(&memo->made[memo->made_count++], ret, err);
 }
 
-static enum status make_selections(struct facts *facts, const void **ret, struct error *err)
+static enum status make_selections(struct memo *memo, const void **ret, struct error *err)
 {
-    struct selections *selections = arena_new(facts->arena, struct selections);
+    struct selections *selections = arena_new(memo->arena, struct selections);
 
     *ret = selections;
-    return restrict_run(facts->run, facts->restriction, facts->arena, &selections->items,
+    return restrict_run(memo->run, memo->restriction, memo->arena, &selections->items,
                         &selections->count, err);
 }
 
-enum status facts_selections(struct facts *facts, const struct selections **ret, struct error *err)
+enum status memo_selections(struct memo *memo, const struct selections **ret, struct error *err)
 {
     const void *made;
 
-    TRY(facts_once(facts, make_selections, &made, err));
+    TRY(memo_once(memo, make_selections, &made, err));
     *ret = made;
     return OK;
 }
@@ -74,37 +74,37 @@ static bool asks_for_all(const struct restriction *asked)
 }
 
 /* Steps that do not fit the rest are none: every answer is over the capture then, and says why. */
-static void withdraw_doubted(struct facts *facts, struct steps *steps)
+static void withdraw_doubted(struct memo *memo, struct steps *steps)
 {
-    struct str doubt = steps_doubt(facts->run, steps, facts->arena);
+    struct str doubt = steps_doubt(memo->run, steps, memo->arena);
 
     if (doubt.count == 0)
         return;
     *steps = (struct steps){
         .rule = STEP_NONE,
-        .rule_text = str_format(facts->arena, "%.*s, but no step time is stated: %.*s",
+        .rule_text = str_format(memo->arena, "%.*s, but no step time is stated: %.*s",
                                 STR_ARG(steps->rule_text), STR_ARG(doubt)),
         .doubt = doubt,
     };
 }
 
-static enum status make_steps(struct facts *facts, const void **ret, struct error *err)
+static enum status make_steps(struct memo *memo, const void **ret, struct error *err)
 {
-    struct steps *steps = arena_new(facts->arena, struct steps);
+    struct steps *steps = arena_new(memo->arena, struct steps);
 
     *ret = steps;
-    TRY(steps_find(facts->run, facts->restriction, facts->arena, steps, err));
-    steps_keep(facts->run, steps, facts->arena);
-    if (asks_for_all(facts->restriction))
-        withdraw_doubted(facts, steps);
+    TRY(steps_find(memo->run, memo->restriction, memo->arena, steps, err));
+    steps_keep(memo->run, steps, memo->arena);
+    if (asks_for_all(memo->restriction))
+        withdraw_doubted(memo, steps);
     return OK;
 }
 
-enum status facts_steps(struct facts *facts, const struct steps **ret, struct error *err)
+enum status memo_steps(struct memo *memo, const struct steps **ret, struct error *err)
 {
     const void *made;
 
-    TRY(facts_once(facts, make_steps, &made, err));
+    TRY(memo_once(memo, make_steps, &made, err));
     *ret = made;
     return OK;
 }
@@ -174,17 +174,17 @@ static uint32_t capture_windows(const struct selection *selection, struct arena 
     return count;
 }
 
-static enum status make_counted(struct facts *facts, const void **ret, struct error *err)
+static enum status make_counted(struct memo *memo, const void **ret, struct error *err)
 {
-    struct counted *counted = arena_new(facts->arena, struct counted);
+    struct counted *counted = arena_new(memo->arena, struct counted);
     const struct selections *selections;
     const struct steps *steps;
 
-    TRY(facts_selections(facts, &selections, err));
-    TRY(facts_steps(facts, &steps, err));
+    TRY(memo_selections(memo, &selections, err));
+    TRY(memo_steps(memo, &steps, err));
 
-    struct window **windows = arena_array(facts->arena, struct window *, facts->run->host_count);
-    uint32_t *counts = arena_array(facts->arena, uint32_t, facts->run->host_count);
+    struct window **windows = arena_array(memo->arena, struct window *, memo->run->host_count);
+    uint32_t *counts = arena_array(memo->arena, uint32_t, memo->run->host_count);
 
     counted->of_steps = steps->count > 0;
     for (uint32_t i = 0; i < steps->count; i++) {
@@ -197,8 +197,8 @@ static enum status make_counted(struct facts *facts, const void **ret, struct er
         uint32_t host = selections->items[i].index;
 
         counts[host] = counted->of_steps
-                           ? step_windows(steps, host, facts->arena, &windows[host])
-                           : capture_windows(&selections->items[i], facts->arena, &windows[host]);
+                           ? step_windows(steps, host, memo->arena, &windows[host])
+                           : capture_windows(&selections->items[i], memo->arena, &windows[host]);
         for (uint32_t at = 0; !counted->of_steps && at < counts[host]; at++)
             ps_add(&counted->total_ps, windows[host][at].to_ps - windows[host][at].from_ps);
     }
@@ -208,11 +208,11 @@ static enum status make_counted(struct facts *facts, const void **ret, struct er
     return OK;
 }
 
-enum status facts_counted(struct facts *facts, const struct counted **ret, struct error *err)
+enum status memo_counted(struct memo *memo, const struct counted **ret, struct error *err)
 {
     const void *made;
 
-    TRY(facts_once(facts, make_counted, &made, err));
+    TRY(memo_once(memo, make_counted, &made, err));
     *ret = made;
     return OK;
 }
@@ -241,40 +241,40 @@ int64_t counted_inside_ps(const struct counted *counted, uint32_t host, int64_t 
     return inside_ps;
 }
 
-static enum status make_notes(struct facts *facts, const void **ret, struct error *err)
+static enum status make_notes(struct memo *memo, const void **ret, struct error *err)
 {
-    struct note_list *notes = arena_new(facts->arena, struct note_list);
+    struct note_list *notes = arena_new(memo->arena, struct note_list);
 
     (void)err;
-    notes->count = run_notes(facts->run, facts->arena, &notes->items);
+    notes->count = run_notes(memo->run, memo->arena, &notes->items);
     *ret = notes;
     return OK;
 }
 
-enum status facts_notes(struct facts *facts, const struct note_list **ret, struct error *err)
+enum status memo_notes(struct memo *memo, const struct note_list **ret, struct error *err)
 {
     const void *made;
 
-    TRY(facts_once(facts, make_notes, &made, err));
+    TRY(memo_once(memo, make_notes, &made, err));
     *ret = made;
     return OK;
 }
 
-static enum status make_ops(struct facts *facts, const void **ret, struct error *err)
+static enum status make_ops(struct memo *memo, const void **ret, struct error *err)
 {
     const struct top_question question = {0};
     const struct page page = {.limit = 10000};
-    struct table *table = arena_new(facts->arena, struct table);
+    struct table *table = arena_new(memo->arena, struct table);
 
     *ret = table;
-    return top(facts->run, facts->restriction, &question, &page, facts->arena, table, err);
+    return top(memo->run, memo->restriction, &question, &page, memo->arena, table, err);
 }
 
-enum status facts_ops(struct facts *facts, const struct table **ret, struct error *err)
+enum status memo_ops(struct memo *memo, const struct table **ret, struct error *err)
 {
     const void *made;
 
-    TRY(facts_once(facts, make_ops, &made, err));
+    TRY(memo_once(memo, make_ops, &made, err));
     *ret = made;
     return OK;
 }

@@ -1,15 +1,15 @@
 /* What rules ask: every analysis of one run under one restriction, each made at most once, when the
  * first rule asks for it.
  *
- *   rule a --facts_steps--> not made yet: steps_find, steps_breakdown     kept, also a failure
- *   rule b --facts_steps--> the same steps
+ *   rule a --memo_steps--> not made yet: steps_find, steps_breakdown     kept, also a failure
+ *   rule b --memo_steps--> the same steps
  *
  * An analysis that several rules share is offered by whoever owns it, next to its rules:
  *
- *   static enum status make_kernels(struct facts *facts, const void **ret, struct error *err);
+ *   static enum status make_kernels(struct memo *memo, const void **ret, struct error *err);
  *   ...
  *   const void *made;
- *   TRY(facts_once(facts, make_kernels, &made, err));
+ *   TRY(memo_once(memo, make_kernels, &made, err));
  *
  * Everything lives in the arena of the request. One thread asks at a time.
  */
@@ -21,17 +21,17 @@
 
 enum { FACTS_MAX = 64 }; /* analyses, not rows */
 
-struct facts;
-typedef enum status facts_make(struct facts *facts, const void **ret, struct error *err);
+struct memo;
+typedef enum status memo_make(struct memo *memo, const void **ret, struct error *err);
 
 struct fact {
-    facts_make *make;
+    memo_make *make;
     const void *value;
     enum status status;
     struct error err;
 };
 
-struct facts {
+struct memo {
     const struct run_traces *run;
     const struct restriction *restriction;
     struct arena *arena;
@@ -39,22 +39,21 @@ struct facts {
     uint32_t made_count;
 };
 
-struct facts *facts_create(const struct run_traces *run, const struct restriction *restriction,
-                           struct arena *arena);
+struct memo *memo_create(const struct run_traces *run, const struct restriction *restriction,
+                         struct arena *arena);
 /* What `make` made, now or before; a failure stays one. */
-MUST_CHECK enum status facts_once(struct facts *facts, facts_make *make, const void **ret,
-                                  struct error *err);
+MUST_CHECK enum status memo_once(struct memo *memo, memo_make *make, const void **ret,
+                                 struct error *err);
 
 struct selections {
     struct selection *items; /* hosts with something left in time */
     uint32_t count;
 };
-MUST_CHECK enum status facts_selections(struct facts *facts, const struct selections **ret,
-                                        struct error *err);
+MUST_CHECK enum status memo_selections(struct memo *memo, const struct selections **ret,
+                                       struct error *err);
 
 /* With their breakdowns. */
-MUST_CHECK enum status facts_steps(struct facts *facts, const struct steps **ret,
-                                   struct error *err);
+MUST_CHECK enum status memo_steps(struct memo *memo, const struct steps **ret, struct error *err);
 
 /* What every win is measured against. */
 struct counted {
@@ -64,8 +63,8 @@ struct counted {
     const struct window *const *windows; /* [host]: disjoint, ascending, in run time */
     const uint32_t *window_counts;       /* [host] */
 };
-MUST_CHECK enum status facts_counted(struct facts *facts, const struct counted **ret,
-                                     struct error *err);
+MUST_CHECK enum status memo_counted(struct memo *memo, const struct counted **ret,
+                                    struct error *err);
 /* Does this step count? */
 bool counted_step(const struct steps *steps, const struct step *step);
 /* How much of [start, end) of a host (run time) lies in counted steps. */
@@ -76,11 +75,11 @@ struct note_list {
     const struct answer_note *items; /* equal ones of several hosts once */
     uint32_t count;
 };
-MUST_CHECK enum status facts_notes(struct facts *facts, const struct note_list **ret,
-                                   struct error *err);
+MUST_CHECK enum status memo_notes(struct memo *memo, const struct note_list **ret,
+                                  struct error *err);
 
 /* top by op, "-self_ps,name", the first 10,000 rows. Of `by` "op" falls to kernel, then name. */
-MUST_CHECK enum status facts_ops(struct facts *facts, const struct table **ret, struct error *err);
+MUST_CHECK enum status memo_ops(struct memo *memo, const struct table **ret, struct error *err);
 
 /* A cell of any table by its column's key; NULL where the table has no such column. */
 const struct cell *table_cell_at(const struct table *table, uint32_t row, const char *column);
