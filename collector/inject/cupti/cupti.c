@@ -10,8 +10,8 @@
 #include "inject/cupti/cupti_nodes.h"
 #include "inject/cupti/cupti_pool.h"
 #include "inject/cupti/cupti_say.h"
-#include "inject/process/gate.h"
 #include "inject/process/recorder.h"
+#include "inject/process/recording_switch.h"
 #include "inject/spool/ticks.h"
 
 enum {
@@ -69,9 +69,9 @@ static void on_call(const struct cupti_call_site *site)
     if (site->function == NULL)
         return;
     if (site->site == CUPTI_SITE_EXIT && strstr(site->function, "ProfilerStart") != NULL)
-        gate_turn_by_call(true);
+        switch_turn_by_call(true);
     if (site->site == CUPTI_SITE_ENTER && strstr(site->function, "ProfilerStop") != NULL)
-        gate_turn_by_call(false);
+        switch_turn_by_call(false);
 }
 
 /* What CUPTI complains of meanwhile; that another one asked for it is what a program of two
@@ -283,7 +283,7 @@ static int take_cupti(const struct control_asked *asked)
         return result;
     }
     watch_state(subscriber);
-    bool is_watched = gate_has_calls() && watch_gate(subscriber);
+    bool is_watched = switch_has_calls() && watch_gate(subscriber);
     if (asked->no_activity != 0)
         return is_watched ? CUPTI_OK : CUPTI_NOT_SUPPORTED;
     result = take_activity(asked);

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "inject/cupti/cupti.h"
-#include "inject/cupti/cupti_gate.h"
 #include "inject/cupti/cupti_names.h"
 #include "inject/cupti/cupti_pool.h"
 #include "inject/cupti/cupti_say.h"
+#include "inject/cupti/cupti_switch.h"
 #include "inject/process/texts.h"
 #include "inject/spool/ticks.h"
 
@@ -170,7 +170,7 @@ static void put_device(const struct cupti_device *device)
 
 static bool is_kept(uint64_t start, uint64_t end, uint32_t correlation)
 {
-    return cupti_gate_keeps_work((int64_t)start, (int64_t)end, correlation);
+    return cupti_switch_keeps_work((int64_t)start, (int64_t)end, correlation);
 }
 
 static void put_record(const struct cupti_record *record, cupti_put *put)
@@ -194,7 +194,7 @@ static void put_record(const struct cupti_record *record, cupti_put *put)
     else if (record->kind == CUPTI_MEMSET && is_kept(copy->start, copy->end, copy->correlation))
         put_set(any, put);
     else if ((record->kind == CUPTI_DRIVER || record->kind == CUPTI_RUNTIME) &&
-             cupti_gate_keeps_call((int64_t)call->start, (int64_t)call->end, call->correlation))
+             cupti_switch_keeps_call((int64_t)call->start, (int64_t)call->end, call->correlation))
         put_call(call, put);
     else if (record->kind == CUPTI_GRAPH_TRACE &&
              is_kept(graph->start, graph->end, graph->correlation))
@@ -213,7 +213,7 @@ void cupti_drain(cupti_put *put)
 
     if (cupti == NULL)
         return;
-    cupti_gate_look();
+    cupti_switch_look();
     while (pool_next(&buffer)) {
         struct cupti_record *record = NULL;
         while (cupti->next_record(buffer.at, buffer.valid, &record) == CUPTI_OK)

@@ -9,8 +9,8 @@
 #include "inject/cupti/cupti.h"
 #include "inject/nvtx/free_ranges.h"
 #include "inject/nvtx/payload.h"
-#include "inject/process/gate.h"
 #include "inject/process/recorder.h"
+#include "inject/process/recording_switch.h"
 #include "inject/process/texts.h"
 #include "inject/process/threads.h"
 #include "inject/process/told_names.h"
@@ -156,7 +156,7 @@ static bool begins_unseen(const void *domain, const char *name)
 {
     struct thread *thread;
 
-    if (recorder_gate() || is_out(domain_of(domain)) || (gate_has_range && gate_looks_at(name)))
+    if (recorder_gate() || is_out(domain_of(domain)) || (switch_has_range && switch_looks_at(name)))
         return false;
     thread = thread_own();
     if (thread == NULL ||
@@ -188,8 +188,8 @@ static int push(struct range range)
         (int)(atomic_load_explicit(&thread->open.count, memory_order_relaxed) + thread->unseen);
     range.start = ticks_now();
     thread_push(thread, &range);
-    if (gate_has_range)
-        gate_range_begins(&range);
+    if (switch_has_range)
+        switch_range_begins(&range);
     return depth;
 }
 
@@ -208,8 +208,8 @@ static int pop(uint32_t domain)
     range.end = end;
     if (recorder_gate())
         thread_put(thread, &range);
-    if (gate_has_range)
-        gate_range_ends(&range);
+    if (switch_has_range)
+        switch_range_ends(&range);
     return (int)(atomic_load_explicit(&thread->open.count, memory_order_relaxed) + thread->unseen);
 }
 
@@ -225,8 +225,8 @@ static uint64_t start(struct range range)
     uint64_t id = free_range_start(&range);
     if (id == 0)
         thread_lose(thread, LOST_TOO_DEEP);
-    if (gate_has_range)
-        gate_range_begins(&range);
+    if (switch_has_range)
+        switch_range_begins(&range);
     return id;
 }
 
@@ -246,8 +246,8 @@ static void end(uint32_t domain, uint64_t id)
     range.end = at;
     if (recorder_gate())
         thread_put(thread, &range);
-    if (gate_has_range)
-        gate_range_ends(&range);
+    if (switch_has_range)
+        switch_range_ends(&range);
 }
 
 static void on_mark_ex(const struct nvtx_event *event)
@@ -398,7 +398,7 @@ static void *handle_of_domain(uint32_t id)
     size_t count;
     const char *name;
     bool is_known = id != 0 && text_at(id, &name, &count);
-    bool is_taken = !is_known || gate_takes_domain(name);
+    bool is_taken = !is_known || switch_takes_domain(name);
 
     if (is_known && strcmp(name, "TSL") == 0)
         atomic_store(&xla_domain, id);
@@ -555,7 +555,7 @@ bool nvtx_attach(nvtx_get_table *get_table)
 
     if (callbacks == NULL || callbacks->size < sizeof *callbacks)
         return false;
-    default_domain = gate_takes_domain(NULL) ? 0 : DOMAIN_OUT;
+    default_domain = switch_takes_domain(NULL) ? 0 : DOMAIN_OUT;
     bool has_core = hook_module(callbacks, NVTX_MODULE_CORE, core, sizeof core / sizeof core[0]);
     bool has_core2 =
         hook_module(callbacks, NVTX_MODULE_CORE2, core2, sizeof core2 / sizeof core2[0]);

@@ -15,8 +15,8 @@
 #include "inject/cupti/cupti_say.h"
 #include "inject/nvtx/free_ranges.h"
 #include "inject/nvtx/payload.h"
-#include "inject/process/gate.h"
 #include "inject/process/recorder.h"
+#include "inject/process/recording_switch.h"
 #include "inject/process/session.h"
 #include "inject/process/system.h"
 #include "inject/process/texts.h"
@@ -335,9 +335,9 @@ static void put_gate(void)
     int64_t rows[64 * GATE_COLUMNS];
     uint32_t count;
 
-    while ((count = gate_turns(rows, 64)) > 0 &&
+    while ((count = switch_turns(rows, 64)) > 0 &&
            spool_rows(writer.spool, SPOOL_GATE, rows, count, GATE_COLUMNS))
-        gate_told(count);
+        switch_told(count);
 }
 
 static void put_names(void)
@@ -384,7 +384,7 @@ static void close_frames(int64_t now, bool is_whole)
 static void put_all(void)
 {
     cupti_flush_whole(drain);
-    gate_follow();
+    switch_follow();
     drain();
     close_frames(now_ms(), true);
 }
@@ -410,7 +410,7 @@ static void *run(void *unused)
     pthread_setname_np(pthread_self(), "jview-writer");
     while (!recorder_is_ending()) {
         recorder_nap();
-        gate_follow();
+        switch_follow();
         drain();
         uint32_t flush = atomic_load(&writer.session.control->flush);
         int64_t now = now_ms();
@@ -464,7 +464,7 @@ void writer_start(void)
     writer.about_size = about_put(writer.about); /* here: nobody else may look at the environment */
     bool has_room = texts_open() && threads_open() && make_batches();
     if (has_room)
-        gate_watch(&writer.session);
+        switch_watch(&writer.session);
     if (has_room && start_thread())
         recorder_begin();
     else

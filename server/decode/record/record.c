@@ -2,7 +2,7 @@
  *
  *   python (466)                a process
  *     main loop (468)           a thread: its ranges, nested as they were pushed
- *     captures                  where it was recorded in parts, see record_gate.h
+ *     captures                  where it was recorded in parts, see record_switch.h
  *     NVTX start/end            ranges that may end on another thread
  *   /device:GPU:0 ...           CUDA activity: record_cuda.h
  *   samples of stacks           where threads were: record_sample.h
@@ -132,7 +132,7 @@ static void read_devices(struct record *record, const struct record_columns *col
 
 static void read_gate(struct record *record, const struct record_columns *columns)
 {
-    record_gate_rows(&record->gate, columns);
+    record_switch_rows(&record->gate, columns);
 }
 
 static void read_streams(struct record *record, const struct record_columns *columns)
@@ -297,9 +297,9 @@ static void read_all(struct record *record)
     record_samples_note(&record->samples);
     record_note_state(record);
     record_ranges_open(record);
-    if (record_gate_has_captures(&record->gate))
-        record_gate_put(&record->gate, record->sink, &record->clock, record_process_track(record),
-                        record->last_end);
+    if (record_switch_has_captures(&record->gate))
+        record_switch_put(&record->gate, record->sink, &record->clock, record_process_track(record),
+                          record->last_end);
     if (record->cut > 0)
         sink_note(record->sink, "open-ranges", NOTE_INFO, record->cut,
                   "Ranges that nothing ended are shown until the end of the recording.");
@@ -310,7 +310,7 @@ static void free_all(struct record *record)
 {
     record_close(&record->file);
     record_clock_free(&record->clock);
-    record_gate_free(&record->gate);
+    record_switch_free(&record->gate);
     free(record->texts.at);
     record_samples_free(&record->samples);
     id_map_free(&record->thread_names);

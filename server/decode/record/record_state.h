@@ -7,11 +7,11 @@
 #include "decode/pair_table.h"
 #include "decode/record/record_clock.h"
 #include "decode/record/record_cuda.h"
-#include "decode/record/record_gate.h"
 #include "decode/record/record_hlo.h"
 #include "decode/record/record_nodes.h"
 #include "decode/record/record_read.h"
 #include "decode/record/record_sample.h"
+#include "decode/record/record_switch.h"
 #include "decode/record/record_system.h"
 #include "decode/record/record_tracks.h"
 
@@ -22,7 +22,7 @@ struct record {
     struct sink *sink;
     struct arena *arena;
     struct record_clock clock;
-    struct record_gate gate;
+    struct record_switch gate;
     struct record_names texts;
     struct id_map thread_names, threads;
     struct pair_table categories; /* domain, number -> name */

@@ -1,5 +1,5 @@
 /* Turns of a spool's gate become slices of captures. Facts: api/record.h. */
-#include "decode/record/record_gate.h"
+#include "decode/record/record_switch.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 enum { TURNS_MAX = 1 << 20 };
 
-static void keep(struct record_gate *gate, struct record_turn turn)
+static void keep(struct record_switch *gate, struct record_turn turn)
 {
     if (gate->count == TURNS_MAX) {
         gate->refused++;
@@ -24,7 +24,7 @@ static void keep(struct record_gate *gate, struct record_turn turn)
     gate->turns[gate->count++] = turn;
 }
 
-void record_gate_rows(struct record_gate *gate, const struct record_columns *columns)
+void record_switch_rows(struct record_switch *gate, const struct record_columns *columns)
 {
     for (uint32_t row = 0; row < columns->count; row++)
         keep(gate, (struct record_turn){.at = record_at(columns, GATE_AT, row),
@@ -32,7 +32,7 @@ void record_gate_rows(struct record_gate *gate, const struct record_columns *col
                                         .is_open = record_at(columns, GATE_IS_OPEN, row) != 0});
 }
 
-bool record_gate_has_captures(const struct record_gate *gate)
+bool record_switch_has_captures(const struct record_switch *gate)
 {
     for (uint32_t turn = 0; turn < gate->count; turn++)
         if (!gate->turns[turn].is_open || gate->turns[turn].capture > 1)
@@ -57,8 +57,8 @@ static bool put_capture(struct sink *sink, struct record_clock *clock, track_id 
     return true;
 }
 
-void record_gate_put(const struct record_gate *gate, struct sink *sink, struct record_clock *clock,
-                     track_id process, int64_t last_at)
+void record_switch_put(const struct record_switch *gate, struct sink *sink,
+                       struct record_clock *clock, track_id process, int64_t last_at)
 {
     track_id track = sink_track(sink, (struct sink_track){.parent = process,
                                                           .kind = TRACK_THREAD,
@@ -83,7 +83,7 @@ void record_gate_put(const struct record_gate *gate, struct sink *sink, struct r
                   plural_s(gate->refused));
 }
 
-void record_gate_free(struct record_gate *gate)
+void record_switch_free(struct record_switch *gate)
 {
     free(gate->turns);
 }

@@ -1,41 +1,41 @@
 /* Decides by its times whether a record of CUPTI was under way while the gate was open. */
-#include "inject/cupti/cupti_gate.h"
+#include "inject/cupti/cupti_switch.h"
 
-#include "inject/process/gate.h"
+#include "inject/process/recording_switch.h"
 
 enum { CALLS_KEPT = 1 << 16 }; /* the last ones: work comes within seconds of its call */
 
-static struct gate_spans gate;
+static struct switch_spans gate;
 static uint32_t kept_calls[CALLS_KEPT]; /* by correlation */
 
-void cupti_gate_look(void)
+void cupti_switch_look(void)
 {
-    gate_spans(&gate);
+    switch_spans(&gate);
 }
 
-bool cupti_gate_keeps(int64_t start_ns, int64_t end_ns)
+bool cupti_switch_keeps(int64_t start_ns, int64_t end_ns)
 {
     if (start_ns <= 0 || end_ns < start_ns)
         return gate.is_open;
     for (uint64_t at = gate.count; at > 0 && at + GATE_SPANS_MAX > gate.count; at--) {
-        const struct gate_span *span = &gate.spans[(at - 1) % GATE_SPANS_MAX];
+        const struct switch_span *span = &gate.spans[(at - 1) % GATE_SPANS_MAX];
         if (end_ns >= span->from_ns && start_ns <= span->to_ns)
             return true;
     }
     return false;
 }
 
-bool cupti_gate_keeps_call(int64_t start_ns, int64_t end_ns, uint32_t correlation)
+bool cupti_switch_keeps_call(int64_t start_ns, int64_t end_ns, uint32_t correlation)
 {
-    bool is_kept = cupti_gate_keeps(start_ns, end_ns);
+    bool is_kept = cupti_switch_keeps(start_ns, end_ns);
 
     if (is_kept)
         kept_calls[correlation % CALLS_KEPT] = correlation;
     return is_kept;
 }
 
-bool cupti_gate_keeps_work(int64_t start_ns, int64_t end_ns, uint32_t correlation)
+bool cupti_switch_keeps_work(int64_t start_ns, int64_t end_ns, uint32_t correlation)
 {
-    return cupti_gate_keeps(start_ns, end_ns) ||
+    return cupti_switch_keeps(start_ns, end_ns) ||
            (correlation != 0 && kept_calls[correlation % CALLS_KEPT] == correlation);
 }

@@ -1,5 +1,5 @@
 /* Compares ranges with the capture range that was asked for, and turns the session's gate. */
-#include "inject/process/gate.h"
+#include "inject/process/recording_switch.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 enum { TURNS_MAX = 1024, LOOKS_MAX = 10000 };
 
-bool gate_has_range;
+bool switch_has_range;
 
 static struct {
     pthread_mutex_t lock;
@@ -20,12 +20,12 @@ static struct {
     _Atomic uint32_t seen_count, looks; /* the latter at names that are others */
     bool is_ours;                       /* a range of this process opened it: */
     struct range opener;
-    struct gate_turn {
+    struct switch_turn {
         int64_t at;
         uint32_t is_open, capture;
     } turns[TURNS_MAX], last;
     uint32_t count; /* of turns that wait */
-    struct gate_spans spans;
+    struct switch_spans spans;
     int64_t looked_ns;
 } gate = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -33,12 +33,12 @@ static struct {
  * short. */
 static void keep_span(bool is_open, bool is_others)
 {
-    struct gate_spans *spans = &gate.spans;
+    struct switch_spans *spans = &gate.spans;
     int64_t now_ns = clock_ns(CLOCK_REALTIME);
 
     if (is_open && !spans->is_open)
-        spans->spans[spans->count++ % GATE_SPANS_MAX] =
-            (struct gate_span){.from_ns = is_others ? gate.looked_ns : now_ns, .to_ns = INT64_MAX};
+        spans->spans[spans->count++ % GATE_SPANS_MAX] = (struct switch_span){
+            .from_ns = is_others ? gate.looked_ns : now_ns, .to_ns = INT64_MAX};
     else if (!is_open && spans->is_open)
         spans->spans[(spans->count - 1) % GATE_SPANS_MAX].to_ns = now_ns;
     spans->is_open = is_open;
@@ -48,8 +48,8 @@ static void keep_span(bool is_open, bool is_others)
 static void keep_turn(bool is_others)
 {
     keep_span(atomic_load(&gate.control->gate) != 0, is_others);
-    struct gate_turn turn = {ticks_now(), atomic_load(&gate.control->gate),
-                             atomic_load(&gate.control->capture)};
+    struct switch_turn turn = {ticks_now(), atomic_load(&gate.control->gate),
+                               atomic_load(&gate.control->capture)};
 
     if (gate.count == TURNS_MAX ||
         (turn.is_open == gate.last.is_open && turn.capture == gate.last.capture))
@@ -57,7 +57,7 @@ static void keep_turn(bool is_others)
     gate.turns[gate.count++] = gate.last = turn;
 }
 
-void gate_watch(const struct session *session)
+void switch_watch(const struct session *session)
 {
     const struct control_asked *asked = &session->control->asked;
 
@@ -66,13 +66,13 @@ void gate_watch(const struct session *session)
         gate.name = text_id(asked->name, strlen(asked->name));
         if (asked->domain[0] != '\0')
             gate.domain = text_id(asked->domain, strlen(asked->domain));
-        gate_has_range = true;
+        switch_has_range = true;
     }
     gate.looked_ns = clock_ns(CLOCK_REALTIME);
     keep_turn(true);
 }
 
-void gate_follow(void)
+void switch_follow(void)
 {
     pthread_mutex_lock(&gate.lock);
     keep_turn(true);
@@ -116,14 +116,14 @@ static bool opens(void)
 }
 
 /* Names that are others are told until there are enough of them. */
-bool gate_looks_at(const char *name)
+bool switch_looks_at(const char *name)
 {
     bool has_seen = atomic_load_explicit(&gate.looks, memory_order_relaxed) >= LOOKS_MAX;
 
     return name == NULL || !has_seen || strcmp(name, gate.control->asked.name) == 0;
 }
 
-void gate_range_begins(const struct range *range)
+void switch_range_begins(const struct range *range)
 {
     if (!is_range(range)) {
         if (atomic_load_explicit(&gate.looks, memory_order_relaxed) < LOOKS_MAX)
@@ -158,7 +158,7 @@ static bool closes(const struct range *range)
     return range->start == gate.opener.start && range->domain == gate.opener.domain;
 }
 
-void gate_range_ends(const struct range *range)
+void switch_range_ends(const struct range *range)
 {
     if (range->name != gate.name)
         return;
@@ -171,13 +171,13 @@ void gate_range_ends(const struct range *range)
     pthread_mutex_unlock(&gate.lock);
 }
 
-bool gate_has_calls(void)
+bool switch_has_calls(void)
 {
     return gate.control->asked.range == CAPTURE_CUDA;
 }
 
 /* The runtime's call makes the driver's: the second of the two finds nothing to do. */
-void gate_turn_by_call(bool opens)
+void switch_turn_by_call(bool opens)
 {
     uint32_t most = gate.control->asked.captures_max;
 
@@ -188,14 +188,14 @@ void gate_turn_by_call(bool opens)
     pthread_mutex_unlock(&gate.lock);
 }
 
-void gate_spans(struct gate_spans *ret)
+void switch_spans(struct switch_spans *ret)
 {
     pthread_mutex_lock(&gate.lock);
     *ret = gate.spans;
     pthread_mutex_unlock(&gate.lock);
 }
 
-uint32_t gate_turns(int64_t *rows, uint32_t max)
+uint32_t switch_turns(int64_t *rows, uint32_t max)
 {
     uint32_t count = 0;
 
@@ -209,7 +209,7 @@ uint32_t gate_turns(int64_t *rows, uint32_t max)
     return count;
 }
 
-void gate_told(uint32_t count)
+void switch_told(uint32_t count)
 {
     pthread_mutex_lock(&gate.lock);
     gate.count -= count;
@@ -231,7 +231,7 @@ static bool is_listed(const char *list, const char *name)
     }
 }
 
-bool gate_takes_domain(const char *name)
+bool switch_takes_domain(const char *name)
 {
     const struct control_asked *asked = gate.control != NULL ? &gate.control->asked : NULL;
 

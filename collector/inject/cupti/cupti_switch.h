@@ -12,11 +12,11 @@
 #include <stdint.h>
 
 /* The gate as it was until now. Of the writer's thread alone. */
-void cupti_gate_look(void);
+void cupti_switch_look(void);
 /* Times in CLOCK_REALTIME; a record without times is kept while the gate is open. */
-bool cupti_gate_keeps(int64_t start_ns, int64_t end_ns);
+bool cupti_switch_keeps(int64_t start_ns, int64_t end_ns);
 /* The same of a call, which is remembered; and of work that a call started. */
-bool cupti_gate_keeps_call(int64_t start_ns, int64_t end_ns, uint32_t correlation);
-bool cupti_gate_keeps_work(int64_t start_ns, int64_t end_ns, uint32_t correlation);
+bool cupti_switch_keeps_call(int64_t start_ns, int64_t end_ns, uint32_t correlation);
+bool cupti_switch_keeps_work(int64_t start_ns, int64_t end_ns, uint32_t correlation);
 
 #endif

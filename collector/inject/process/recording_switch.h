@@ -13,34 +13,34 @@
 #include "inject/process/threads.h"
 
 /* Once, before any range. */
-void gate_watch(const struct session *session);
+void switch_watch(const struct session *session);
 
-extern bool gate_has_range; /* a range may turn it: set once by gate_watch */
-bool gate_looks_at(
+extern bool switch_has_range; /* a range may turn it: set once by switch_watch */
+bool switch_looks_at(
     const char *name); /* may a range that begins so be one of those? NULL: unknown */
-void gate_range_begins(const struct range *range);
-void gate_range_ends(const struct range *range);
+void switch_range_begins(const struct range *range);
+void switch_range_ends(const struct range *range);
 
-bool gate_has_calls(void); /* cuProfilerStart and Stop turn it */
-void gate_turn_by_call(bool opens);
+bool switch_has_calls(void); /* cuProfilerStart and Stop turn it */
+void switch_turn_by_call(bool opens);
 
 /* For the writer: sees what the launcher or another process turned. */
-void gate_follow(void);
-/* Rows of SPOOL_GATE that wait, at most `max`; they go with gate_told. */
-uint32_t gate_turns(int64_t *rows, uint32_t max);
-void gate_told(uint32_t count);
+void switch_follow(void);
+/* Rows of SPOOL_GATE that wait, at most `max`; they go with switch_told. */
+uint32_t switch_turns(int64_t *rows, uint32_t max);
+void switch_told(uint32_t count);
 
 enum { GATE_SPANS_MAX = 64 }; /* the last ones: records come within seconds */
-struct gate_spans {
-    struct gate_span {
+struct switch_spans {
+    struct switch_span {
         int64_t from_ns, to_ns;
     } spans[GATE_SPANS_MAX];
     uint64_t count; /* ever; the n-th stands at n % GATE_SPANS_MAX */
     bool is_open;
 };
-void gate_spans(struct gate_spans *ret);
+void switch_spans(struct switch_spans *ret);
 
 /* Ranges of a domain that was not asked for are not even looked at. */
-bool gate_takes_domain(const char *name); /* NULL: the default one */
+bool switch_takes_domain(const char *name); /* NULL: the default one */
 
 #endif

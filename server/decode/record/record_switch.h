@@ -12,7 +12,7 @@
 #include "decode/record/record_read.h"
 #include "trace/sink.h"
 
-struct record_gate {
+struct record_switch {
     struct record_turn {
         int64_t at, capture; /* ticks */
         bool is_open;
@@ -21,11 +21,11 @@ struct record_gate {
     uint64_t refused; /* beyond what is kept */
 };
 
-void record_gate_rows(struct record_gate *gate, const struct record_columns *columns);
-bool record_gate_has_captures(const struct record_gate *gate);
+void record_switch_rows(struct record_switch *gate, const struct record_columns *columns);
+bool record_switch_has_captures(const struct record_switch *gate);
 /* `process` is their track's parent; one that nothing closed lasts to `last_at`. */
-void record_gate_put(const struct record_gate *gate, struct sink *sink, struct record_clock *clock,
-                     track_id process, int64_t last_at);
-void record_gate_free(struct record_gate *gate);
+void record_switch_put(const struct record_switch *gate, struct sink *sink,
+                       struct record_clock *clock, track_id process, int64_t last_at);
+void record_switch_free(struct record_switch *gate);
 
 #endif
