@@ -1,6 +1,6 @@
 /* Opens the rooms in order, closes them in reverse, and says how it went: a process's exit code. */
-#ifndef JVIEWD_APP_H
-#define JVIEWD_APP_H
+#ifndef JVIEWD_APP_APP_H
+#define JVIEWD_APP_APP_H
 
 #include "app/options.h"
 

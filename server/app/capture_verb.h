@@ -2,8 +2,8 @@
  *
  * Ends with EXIT_OK where every program's profile came, EXIT_NOT_FOUND where one did not.
  */
-#ifndef JVIEWD_CAPTURE_VERB_H
-#define JVIEWD_CAPTURE_VERB_H
+#ifndef JVIEWD_APP_CAPTURE_VERB_H
+#define JVIEWD_APP_CAPTURE_VERB_H
 
 int capture_main(int argc, char **argv); /* argv[0] is "capture" */
 

@@ -4,8 +4,8 @@
  *
  * Written at the start, removed at the end; one whose process is gone is nobody's.
  */
-#ifndef JVIEWD_INSTANCE_H
-#define JVIEWD_INSTANCE_H
+#ifndef JVIEWD_APP_INSTANCE_H
+#define JVIEWD_APP_INSTANCE_H
 
 #include "base/bytes.h"
 

@@ -3,8 +3,8 @@
  *   SQLite 3.40.1      as the library says of itself while it runs
  *   ISA-L 2.30.0       as its headers said at the build, where it says nothing
  */
-#ifndef JVIEWD_LIBRARIES_H
-#define JVIEWD_LIBRARIES_H
+#ifndef JVIEWD_APP_LIBRARIES_H
+#define JVIEWD_APP_LIBRARIES_H
 
 #include <stdbool.h>
 #include <stdint.h>

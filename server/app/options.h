@@ -6,8 +6,8 @@
  * same, and one table (options.c) knows all of them. A flag that may stand several times replaces,
  * as a whole, what a weaker place said.
  */
-#ifndef JVIEWD_OPTIONS_H
-#define JVIEWD_OPTIONS_H
+#ifndef JVIEWD_APP_OPTIONS_H
+#define JVIEWD_APP_OPTIONS_H
 
 #include "base/bytes.h"
 #include "base/error.h"

@@ -1,6 +1,6 @@
 /* The inside of the app: what app.c and app_open.c share. */
-#ifndef JVIEWD_APP_PARTS_H
-#define JVIEWD_APP_PARTS_H
+#ifndef JVIEWD_APP_ROOMS_H
+#define JVIEWD_APP_ROOMS_H
 
 #include <signal.h>
 

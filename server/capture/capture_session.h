@@ -1,6 +1,6 @@
 /* The one recording that a server has under way, or had last, for many who ask at once. */
-#ifndef JVIEWD_CAPTURE_DESK_H
-#define JVIEWD_CAPTURE_DESK_H
+#ifndef JVIEWD_CAPTURE_CAPTURE_SESSION_H
+#define JVIEWD_CAPTURE_CAPTURE_SESSION_H
 
 #include "capture/capture.h"
 

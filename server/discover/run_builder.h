@@ -4,8 +4,8 @@
  *
  * A builder begins as what one directory, or one file, holds; builders of one capture become one.
  */
-#ifndef JVIEWD_DISCOVER_DRAFT_H
-#define JVIEWD_DISCOVER_DRAFT_H
+#ifndef JVIEWD_DISCOVER_RUN_BUILDER_H
+#define JVIEWD_DISCOVER_RUN_BUILDER_H
 
 #include "discover/hint.h"
 #include "discover/scan.h"

@@ -10,8 +10,8 @@
  *
  * Each check adds findings; none changes anything, but for the release that was asked for.
  */
-#ifndef JVIEWD_DOCTOR_H
-#define JVIEWD_DOCTOR_H
+#ifndef JVIEWD_DOCTOR_DOCTOR_H
+#define JVIEWD_DOCTOR_DOCTOR_H
 
 #include "app/rooms.h"
 

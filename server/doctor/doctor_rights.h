@@ -1,6 +1,6 @@
 /* Lines that let this user use a path; each stands for a shell as it is. */
-#ifndef JVIEWD_DOCTOR_RIGHTS_H
-#define JVIEWD_DOCTOR_RIGHTS_H
+#ifndef JVIEWD_DOCTOR_DOCTOR_RIGHTS_H
+#define JVIEWD_DOCTOR_DOCTOR_RIGHTS_H
 
 #include <limits.h>
 #include <sys/stat.h>

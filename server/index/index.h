@@ -7,8 +7,8 @@
  * file can harm more than this process; the server starts it, and so may any scheduler. The last
  * line on stdout is what was learned (result.h); stderr says in words what went wrong.
  */
-#ifndef JVIEWD_INDEX_H
-#define JVIEWD_INDEX_H
+#ifndef JVIEWD_INDEX_INDEX_H
+#define JVIEWD_INDEX_INDEX_H
 
 #include <stdint.h>
 

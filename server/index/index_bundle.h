@@ -4,8 +4,8 @@
  * its size, its checksum and its hash are those of the manifest; a segment is then checked table by
  * table as one of the cache is. Together entries unpack to no more than a budget.
  */
-#ifndef JVIEWD_INDEX_BUNDLE_H
-#define JVIEWD_INDEX_BUNDLE_H
+#ifndef JVIEWD_INDEX_INDEX_BUNDLE_H
+#define JVIEWD_INDEX_INDEX_BUNDLE_H
 
 #include "base/pack/archive.h"
 #include "serve/bundle/bundle_manifest.h"

@@ -4,8 +4,8 @@
  *
  * Only where the user allowed it (`--convert`), because it runs another program on the file.
  */
-#ifndef JVIEWD_INDEX_CONVERT_H
-#define JVIEWD_INDEX_CONVERT_H
+#ifndef JVIEWD_INDEX_INDEX_CONVERT_H
+#define JVIEWD_INDEX_INDEX_CONVERT_H
 
 #include "base/error.h"
 #include "base/file.h"

@@ -1,7 +1,7 @@
 /* What keeps an indexing process from harming others: limits, and a last word when the file it has
  * mapped shrinks under it. */
-#ifndef JVIEWD_INDEX_GUARD_H
-#define JVIEWD_INDEX_GUARD_H
+#ifndef JVIEWD_INDEX_INDEX_GUARD_H
+#define JVIEWD_INDEX_INDEX_GUARD_H
 
 #include "base/bytes.h"
 #include "base/error.h"

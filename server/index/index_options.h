@@ -1,6 +1,6 @@
 /* What `jviewd index` was asked to do. */
-#ifndef JVIEWD_INDEX_OPTIONS_H
-#define JVIEWD_INDEX_OPTIONS_H
+#ifndef JVIEWD_INDEX_INDEX_OPTIONS_H
+#define JVIEWD_INDEX_INDEX_OPTIONS_H
 
 #include <stdbool.h>
 

@@ -14,8 +14,8 @@
  * What is unknown is left out. A file that was not indexed has "outcome": ignored, failed,
  * changed (while it was read) or same (as the content it was compared with), and "error".
  */
-#ifndef JVIEWD_FACTS_H
-#define JVIEWD_FACTS_H
+#ifndef JVIEWD_INDEX_INDEX_RESULT_H
+#define JVIEWD_INDEX_INDEX_RESULT_H
 
 #include "base/bytes.h"
 #include "base/error.h"

@@ -6,8 +6,8 @@
  *
  * A recording becomes XPlane once, so nothing is made that only answers need: no rows, no
  * attribution, no arrows (XPlane tells them by their numbers), no catalog. */
-#ifndef JVIEWD_INDEX_XPLANE_H
-#define JVIEWD_INDEX_XPLANE_H
+#ifndef JVIEWD_INDEX_INDEX_XPLANE_H
+#define JVIEWD_INDEX_INDEX_XPLANE_H
 
 #include "decode/decode.h"
 

@@ -6,8 +6,8 @@
  * going. The newest run is first; a question moves its run to the head. A file whose stamp or
  * content is known is not read again.
  */
-#ifndef JVIEWD_INGEST_H
-#define JVIEWD_INGEST_H
+#ifndef JVIEWD_INGEST_INGEST_H
+#define JVIEWD_INGEST_INGEST_H
 
 #include "serve/serve.h"
 

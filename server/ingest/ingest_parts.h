@@ -6,8 +6,8 @@
  * Workers and the scanner name runs and files by id and path, for a scan may replace them any
  * time; whoever comes back with news looks them up again.
  */
-#ifndef JVIEWD_INGEST_PARTS_H
-#define JVIEWD_INGEST_PARTS_H
+#ifndef JVIEWD_INGEST_INGEST_PARTS_H
+#define JVIEWD_INGEST_INGEST_PARTS_H
 
 #include <pthread.h>
 #include <sys/types.h>

@@ -8,8 +8,8 @@
  * run's own files, by name, below the profile directory and through no link; then the directories
  * that this left empty.
  */
-#ifndef JVIEWD_PRUNE_H
-#define JVIEWD_PRUNE_H
+#ifndef JVIEWD_PRUNE_PRUNE_H
+#define JVIEWD_PRUNE_PRUNE_H
 
 #include "app/rooms.h"
 

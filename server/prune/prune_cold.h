@@ -10,8 +10,8 @@
  * the packed one was read back. A file that is packed already, a bundle, one with further names
  * (hard links), or one that would hardly become smaller stays as it is.
  */
-#ifndef JVIEWD_PRUNE_COLD_H
-#define JVIEWD_PRUNE_COLD_H
+#ifndef JVIEWD_PRUNE_PRUNE_COLD_H
+#define JVIEWD_PRUNE_PRUNE_COLD_H
 
 #include "prune/prune.h"
 

@@ -1,6 +1,6 @@
 /* The inside of a trace: what its readers share and nobody else sees. */
-#ifndef JVIEWD_TRACE_TRACE_PARTS_H
-#define JVIEWD_TRACE_TRACE_PARTS_H
+#ifndef JVIEWD_TRACE_READERS_H
+#define JVIEWD_TRACE_READERS_H
 
 #include <stdatomic.h>
 

@@ -13,8 +13,8 @@
  *
  * Adding a part is one new file and one line in parts.c.
  */
-#ifndef JVIEWD_TRACE_SINK_PARTS_H
-#define JVIEWD_TRACE_SINK_PARTS_H
+#ifndef JVIEWD_TRACE_WRITERS_H
+#define JVIEWD_TRACE_WRITERS_H
 
 #include "trace/block.h"
 #include "trace/sink.h"

@@ -15,8 +15,8 @@
  * else from those of its type. Ops of one track nest by their closed attributed intervals;
  * self time is what no direct child covers.
  */
-#ifndef JVIEWD_ANALYSE_ATTRIBUTE_H
-#define JVIEWD_ANALYSE_ATTRIBUTE_H
+#ifndef JVIEWD_ANALYSE_ATTRIBUTE_ATTRIBUTE_H
+#define JVIEWD_ANALYSE_ATTRIBUTE_ATTRIBUTE_H
 
 #include "base/error.h"
 #include "base/scratch.h"

@@ -10,8 +10,8 @@
  *   totals    attribute_totals.c   what tables over the whole trace say
  *             attribute_kernels.c  and tables of kernels
  */
-#ifndef JVIEWD_ANALYSE_ATTRIBUTE_PARTS_H
-#define JVIEWD_ANALYSE_ATTRIBUTE_PARTS_H
+#ifndef JVIEWD_ANALYSE_ATTRIBUTE_ATTRIBUTE_PARTS_H
+#define JVIEWD_ANALYSE_ATTRIBUTE_ATTRIBUTE_PARTS_H
 
 #include "analyse/stats/map64.h"
 #include "base/scratch.h"

@@ -7,8 +7,8 @@
  *
  * Names: NCCL 2.7 to 2.2x, as seen in profiles. By name, so as right as the name is.
  */
-#ifndef JVIEWD_ANALYSE_COLLECTIVE_KERNEL_H
-#define JVIEWD_ANALYSE_COLLECTIVE_KERNEL_H
+#ifndef JVIEWD_ANALYSE_COMM_COLLECTIVE_KERNEL_H
+#define JVIEWD_ANALYSE_COMM_COLLECTIVE_KERNEL_H
 
 #include "analyse/comm/collectives.h"
 

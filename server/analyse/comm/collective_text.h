@@ -6,8 +6,8 @@
  * Operands have their shapes in front of them where the text stands alone (events of TPUs); in a
  * module they are looked up.
  */
-#ifndef JVIEWD_ANALYSE_COLLECTIVE_TEXT_H
-#define JVIEWD_ANALYSE_COLLECTIVE_TEXT_H
+#ifndef JVIEWD_ANALYSE_COMM_COLLECTIVE_TEXT_H
+#define JVIEWD_ANALYSE_COMM_COLLECTIVE_TEXT_H
 
 #include "analyse/comm/collectives.h"
 #include "decode/hlo/hlo_module.h"

@@ -4,8 +4,8 @@
  *   Input type            ["float", "Scalar"]
  *   Process Group Ranks   [0, 1, 2]            "..." where it was cut
  */
-#ifndef JVIEWD_ANALYSE_COLLECTIVE_TORCH_H
-#define JVIEWD_ANALYSE_COLLECTIVE_TORCH_H
+#ifndef JVIEWD_ANALYSE_COMM_COLLECTIVE_TORCH_H
+#define JVIEWD_ANALYSE_COMM_COLLECTIVE_TORCH_H
 
 #include "analyse/hlo/replica_groups.h"
 

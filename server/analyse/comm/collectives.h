@@ -14,8 +14,8 @@
  * that times 2 (n - 1) / n (all-reduce), (n - 1) / n (all-gather, reduce-scatter, all-to-all) or 1
  * (permute, broadcast, send, receive), n devices a group.
  */
-#ifndef JVIEWD_ANALYSE_COLLECTIVES_H
-#define JVIEWD_ANALYSE_COLLECTIVES_H
+#ifndef JVIEWD_ANALYSE_COMM_COLLECTIVES_H
+#define JVIEWD_ANALYSE_COMM_COLLECTIVES_H
 
 #include "analyse/hlo/replica_groups.h"
 #include "analyse/steps/align.h"

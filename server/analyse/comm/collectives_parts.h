@@ -10,8 +10,8 @@
  *                  --collectives_local.c      its group, where ids are each host's own
  *   rows           --collectives_table.c
  */
-#ifndef JVIEWD_ANALYSE_COLLECTIVES_PARTS_H
-#define JVIEWD_ANALYSE_COLLECTIVES_PARTS_H
+#ifndef JVIEWD_ANALYSE_COMM_COLLECTIVES_PARTS_H
+#define JVIEWD_ANALYSE_COMM_COLLECTIVES_PARTS_H
 
 #include "analyse/comm/collective_text.h"
 #include "analyse/hlo/hlo.h"

@@ -1,6 +1,6 @@
 /* Executions of collectives summed by one property; the rows of a table, and what rules ask. */
-#ifndef JVIEWD_ANALYSE_COLLECTIVES_ROWS_H
-#define JVIEWD_ANALYSE_COLLECTIVES_ROWS_H
+#ifndef JVIEWD_ANALYSE_COMM_COLLECTIVES_ROWS_H
+#define JVIEWD_ANALYSE_COMM_COLLECTIVES_ROWS_H
 
 #include "analyse/comm/collectives.h"
 

@@ -3,8 +3,8 @@
  *   MemcpyH2D   Memcpy HtoD (Pageable -> Device)   [CUDA memcpy Host-to-Device]   CopyHostToDevice
  *   memcpy_details   kind_src:pinned kind_dst:device size:4096 dest:0 async:1
  */
-#ifndef JVIEWD_ANALYSE_TRANSFER_WORDS_H
-#define JVIEWD_ANALYSE_TRANSFER_WORDS_H
+#ifndef JVIEWD_ANALYSE_COMM_TRANSFER_WORDS_H
+#define JVIEWD_ANALYSE_COMM_TRANSFER_WORDS_H
 
 #include "analyse/comm/transfers.h"
 

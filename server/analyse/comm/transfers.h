@@ -8,8 +8,8 @@
  *
  * Memory that is set, and copies that are instructions of a program, are no transfers.
  */
-#ifndef JVIEWD_ANALYSE_TRANSFERS_H
-#define JVIEWD_ANALYSE_TRANSFERS_H
+#ifndef JVIEWD_ANALYSE_COMM_TRANSFERS_H
+#define JVIEWD_ANALYSE_COMM_TRANSFERS_H
 
 #include "analyse/analyse.h"
 #include "trace/args/slice_args.h"

@@ -1,6 +1,6 @@
 /* The parts of transfers.h among themselves. */
-#ifndef JVIEWD_ANALYSE_TRANSFERS_PARTS_H
-#define JVIEWD_ANALYSE_TRANSFERS_PARTS_H
+#ifndef JVIEWD_ANALYSE_COMM_TRANSFERS_PARTS_H
+#define JVIEWD_ANALYSE_COMM_TRANSFERS_PARTS_H
 
 #include "analyse/comm/transfer_words.h"
 

@@ -14,8 +14,8 @@
  * Warm-up steps do not count. What a run does not hold is "unknown" with the reason, and never ok:
  * an op that one run alone has, too. An op that none of the runs has was mistyped, and fails.
  */
-#ifndef JVIEWD_ANALYSE_CHECK_H
-#define JVIEWD_ANALYSE_CHECK_H
+#ifndef JVIEWD_ANALYSE_COMPARE_CHECK_H
+#define JVIEWD_ANALYSE_COMPARE_CHECK_H
 
 #include "analyse/compare/diff.h"
 #include "analyse/stats/judge.h"

@@ -11,8 +11,8 @@
  * other run's is more; what is no cost (a count, a text) has no best. Unknown is null with a
  * reason.
  */
-#ifndef JVIEWD_ANALYSE_COMPARE_H
-#define JVIEWD_ANALYSE_COMPARE_H
+#ifndef JVIEWD_ANALYSE_COMPARE_COMPARE_H
+#define JVIEWD_ANALYSE_COMPARE_COMPARE_H
 
 #include "analyse/compare/diff.h"
 

@@ -1,6 +1,6 @@
 /* Inside compare*.c. */
-#ifndef JVIEWD_ANALYSE_COMPARE_PARTS_H
-#define JVIEWD_ANALYSE_COMPARE_PARTS_H
+#ifndef JVIEWD_ANALYSE_COMPARE_COMPARE_PARTS_H
+#define JVIEWD_ANALYSE_COMPARE_COMPARE_PARTS_H
 
 #include "analyse/compare/compare.h"
 #include "analyse/compare/diff_parts.h"

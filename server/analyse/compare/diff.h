@@ -13,8 +13,8 @@
  * and how long (the change of the mean at b's count). What is counted are events: a loop's body
  * counts as often as it ran.
  */
-#ifndef JVIEWD_ANALYSE_DIFF_H
-#define JVIEWD_ANALYSE_DIFF_H
+#ifndef JVIEWD_ANALYSE_COMPARE_DIFF_H
+#define JVIEWD_ANALYSE_COMPARE_DIFF_H
 
 #include "analyse/analyse.h"
 #include "analyse/device/host_doing.h"

@@ -5,8 +5,8 @@
  *   the same of the other run ──────────────────────┘      diff_rows.c, diff.c
  *              diff_side.c, what is kept of it: diff_kept.c
  */
-#ifndef JVIEWD_ANALYSE_DIFF_PARTS_H
-#define JVIEWD_ANALYSE_DIFF_PARTS_H
+#ifndef JVIEWD_ANALYSE_COMPARE_DIFF_PARTS_H
+#define JVIEWD_ANALYSE_COMPARE_DIFF_PARTS_H
 
 #include "analyse/compare/diff.h"
 #include "analyse/compare/match_run.h"

@@ -24,8 +24,8 @@
  * What is left joins the match of its likes of the same run, by content or else by scope: a program
  * that was compiled once more for another shape is the same program.
  */
-#ifndef JVIEWD_ANALYSE_MATCH_H
-#define JVIEWD_ANALYSE_MATCH_H
+#ifndef JVIEWD_ANALYSE_COMPARE_MATCH_H
+#define JVIEWD_ANALYSE_COMPARE_MATCH_H
 
 #include "base/bytes.h"
 

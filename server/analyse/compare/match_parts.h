@@ -1,6 +1,6 @@
 /* Inside match*.c. */
-#ifndef JVIEWD_ANALYSE_MATCH_PARTS_H
-#define JVIEWD_ANALYSE_MATCH_PARTS_H
+#ifndef JVIEWD_ANALYSE_COMPARE_MATCH_PARTS_H
+#define JVIEWD_ANALYSE_COMPARE_MATCH_PARTS_H
 
 #include "analyse/compare/match.h"
 

@@ -1,6 +1,6 @@
 /* The ops of a run as they are matched with another run's: equal ones of several hosts are one. */
-#ifndef JVIEWD_ANALYSE_MATCH_RUN_H
-#define JVIEWD_ANALYSE_MATCH_RUN_H
+#ifndef JVIEWD_ANALYSE_COMPARE_MATCH_RUN_H
+#define JVIEWD_ANALYSE_COMPARE_MATCH_RUN_H
 
 #include "analyse/analyse.h"
 #include "analyse/compare/match.h"

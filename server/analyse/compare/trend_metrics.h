@@ -9,8 +9,8 @@
  * device's arithmetic the ops reached while they ran. What a run does not tell is unknown, with the
  * reason; an op that is not among the most is left out.
  */
-#ifndef JVIEWD_ANALYSE_TREND_METRICS_H
-#define JVIEWD_ANALYSE_TREND_METRICS_H
+#ifndef JVIEWD_ANALYSE_COMPARE_TREND_METRICS_H
+#define JVIEWD_ANALYSE_COMPARE_TREND_METRICS_H
 
 #include "analyse/compare/diff.h"
 

@@ -9,8 +9,8 @@
  * time, so they sum to its total; a compile inside another (a constant that is computed while a
  * function is traced) has its own time, which the outer one does not count.
  */
-#ifndef JVIEWD_ANALYSE_COMPILES_H
-#define JVIEWD_ANALYSE_COMPILES_H
+#ifndef JVIEWD_ANALYSE_COMPILES_COMPILES_H
+#define JVIEWD_ANALYSE_COMPILES_COMPILES_H
 
 #include "analyse/analyse.h"
 #include "analyse/device/compile_words.h"

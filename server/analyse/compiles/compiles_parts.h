@@ -1,6 +1,6 @@
 /* The parts of compiles.h among themselves. */
-#ifndef JVIEWD_ANALYSE_COMPILES_PARTS_H
-#define JVIEWD_ANALYSE_COMPILES_PARTS_H
+#ifndef JVIEWD_ANALYSE_COMPILES_COMPILES_PARTS_H
+#define JVIEWD_ANALYSE_COMPILES_COMPILES_PARTS_H
 
 #include "analyse/compiles/compiles.h"
 

@@ -10,8 +10,8 @@
  * The last rule errs where a runtime has a new name: such a span is shown as the program's until
  * the list knows it. ANNOTATION_NAMES_VERSION tells which list answered.
  */
-#ifndef JVIEWD_ANALYSE_ANNOTATION_NAMES_H
-#define JVIEWD_ANALYSE_ANNOTATION_NAMES_H
+#ifndef JVIEWD_ANALYSE_DEVICE_ANNOTATION_NAMES_H
+#define JVIEWD_ANALYSE_DEVICE_ANNOTATION_NAMES_H
 
 #include "trace/trace.h"
 

@@ -1,6 +1,6 @@
 /* What the names of a host's calls say: which function was called, and which program that runs. */
-#ifndef JVIEWD_ANALYSE_CALL_NAMES_H
-#define JVIEWD_ANALYSE_CALL_NAMES_H
+#ifndef JVIEWD_ANALYSE_DEVICE_CALL_NAMES_H
+#define JVIEWD_ANALYSE_DEVICE_CALL_NAMES_H
 
 #include "base/bytes.h"
 

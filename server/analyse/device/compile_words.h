@@ -14,8 +14,8 @@
  * function of that file, whatever the line. NVTX ranges of XLA say more in the name itself:
  * "TSL:XlaPass:#name=dce,module=jit_f,program_id=36#".
  */
-#ifndef JVIEWD_ANALYSE_COMPILE_WORDS_H
-#define JVIEWD_ANALYSE_COMPILE_WORDS_H
+#ifndef JVIEWD_ANALYSE_DEVICE_COMPILE_WORDS_H
+#define JVIEWD_ANALYSE_DEVICE_COMPILE_WORDS_H
 
 #include "base/bytes.h"
 

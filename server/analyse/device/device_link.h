@@ -1,6 +1,6 @@
 /* What the links of a device carry at most: to the other devices, and to its host. */
-#ifndef JVIEWD_ANALYSE_DEVICE_LINK_H
-#define JVIEWD_ANALYSE_DEVICE_LINK_H
+#ifndef JVIEWD_ANALYSE_DEVICE_DEVICE_LINK_H
+#define JVIEWD_ANALYSE_DEVICE_DEVICE_LINK_H
 
 #include "base/bytes.h"
 

@@ -7,8 +7,8 @@
  * wrong: then the sheet's is taken and `doubt` says so. What neither tells is NAN with a reason;
  * the peak of another chip is never taken. All figures are those of dense arithmetic.
  */
-#ifndef JVIEWD_ANALYSE_DEVICE_SPEC_H
-#define JVIEWD_ANALYSE_DEVICE_SPEC_H
+#ifndef JVIEWD_ANALYSE_DEVICE_DEVICE_SPEC_H
+#define JVIEWD_ANALYSE_DEVICE_DEVICE_SPEC_H
 
 #include "decode/hlo/hlo_sizes.h"
 #include "trace/attribution.h"

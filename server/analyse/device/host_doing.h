@@ -4,8 +4,8 @@
  * for a device that has nothing to do. "load_data" and what sleeps inside it is input; a thread
  * that sleeps or waits inside nothing that has a meaning of its own is waiting.
  */
-#ifndef JVIEWD_ANALYSE_HOST_DOING_H
-#define JVIEWD_ANALYSE_HOST_DOING_H
+#ifndef JVIEWD_ANALYSE_DEVICE_HOST_DOING_H
+#define JVIEWD_ANALYSE_DEVICE_HOST_DOING_H
 
 #include "trace/trace.h"
 

@@ -6,8 +6,8 @@
  * A name is what its author wrote, so what is told by one is labelled so. The table grows with
  * libraries: KERNEL_NAMES_VERSION tells which one answered.
  */
-#ifndef JVIEWD_ANALYSE_KERNEL_NAMES_H
-#define JVIEWD_ANALYSE_KERNEL_NAMES_H
+#ifndef JVIEWD_ANALYSE_DEVICE_KERNEL_NAMES_H
+#define JVIEWD_ANALYSE_DEVICE_KERNEL_NAMES_H
 
 #include "base/bytes.h"
 

@@ -1,7 +1,7 @@
 /* Calls that launched something, one after another: those that follow each other lie in one chunk,
  * those of several threads in as many, so a few unpacked chunks answer nearly every one. */
-#ifndef JVIEWD_ANALYSE_LAUNCH_H
-#define JVIEWD_ANALYSE_LAUNCH_H
+#ifndef JVIEWD_ANALYSE_DEVICE_LAUNCH_H
+#define JVIEWD_ANALYSE_DEVICE_LAUNCH_H
 
 #include "trace/trace.h"
 

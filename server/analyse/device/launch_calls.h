@@ -1,6 +1,6 @@
 /* How many calls on the host launched a number of ops: a graph's call launches all its kernels. */
-#ifndef JVIEWD_ANALYSE_LAUNCH_CALLS_H
-#define JVIEWD_ANALYSE_LAUNCH_CALLS_H
+#ifndef JVIEWD_ANALYSE_DEVICE_LAUNCH_CALLS_H
+#define JVIEWD_ANALYSE_DEVICE_LAUNCH_CALLS_H
 
 #include "trace/trace.h"
 

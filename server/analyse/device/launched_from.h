@@ -1,6 +1,6 @@
 /* Back along arrows: from what ran on a thread or device to who asked for it. */
-#ifndef JVIEWD_ANALYSE_LAUNCHED_FROM_H
-#define JVIEWD_ANALYSE_LAUNCHED_FROM_H
+#ifndef JVIEWD_ANALYSE_DEVICE_LAUNCHED_FROM_H
+#define JVIEWD_ANALYSE_DEVICE_LAUNCHED_FROM_H
 
 #include "analyse/device/launch.h"
 

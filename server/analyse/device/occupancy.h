@@ -10,8 +10,8 @@
  * of allocation: NVIDIA's occupancy calculator. AMD's CDNA 2 and 3: 8 waves a SIMD, 4 SIMDs a CU,
  * 512 vector registers a lane in units of 8, 64 KiB of LDS a CU ("CDNA3 ISA", AMD).
  */
-#ifndef JVIEWD_ANALYSE_OCCUPANCY_H
-#define JVIEWD_ANALYSE_OCCUPANCY_H
+#ifndef JVIEWD_ANALYSE_DEVICE_OCCUPANCY_H
+#define JVIEWD_ANALYSE_DEVICE_OCCUPANCY_H
 
 #include "trace/attribution.h"
 

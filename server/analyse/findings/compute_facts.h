@@ -4,8 +4,8 @@
  *   ops of a host ──> self time inside counted steps, a device's mean
  *   the heaviest  ──> their instructions: sizes of products, whether inputs are constants
  */
-#ifndef JVIEWD_ANALYSE_COMPUTE_FACTS_H
-#define JVIEWD_ANALYSE_COMPUTE_FACTS_H
+#ifndef JVIEWD_ANALYSE_FINDINGS_COMPUTE_FACTS_H
+#define JVIEWD_ANALYSE_FINDINGS_COMPUTE_FACTS_H
 
 #include "analyse/device/device_spec.h"
 #include "analyse/findings/memo.h"

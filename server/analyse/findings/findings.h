@@ -13,8 +13,8 @@
  * To add a rule: write `static enum status find_x(...)`, put `{.name = "x", ...}` into the array at
  * the end of its theme's file. To add a theme: one line in the registry.
  */
-#ifndef JVIEWD_ANALYSE_FINDINGS_H
-#define JVIEWD_ANALYSE_FINDINGS_H
+#ifndef JVIEWD_ANALYSE_FINDINGS_FINDINGS_H
+#define JVIEWD_ANALYSE_FINDINGS_FINDINGS_H
 
 #include "analyse/findings/memo.h"
 

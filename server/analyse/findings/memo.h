@@ -13,8 +13,8 @@
  *
  * Everything lives in the arena of the request. One thread asks at a time.
  */
-#ifndef JVIEWD_ANALYSE_FACTS_H
-#define JVIEWD_ANALYSE_FACTS_H
+#ifndef JVIEWD_ANALYSE_FINDINGS_MEMO_H
+#define JVIEWD_ANALYSE_FINDINGS_MEMO_H
 
 #include "analyse/steps/restrict.h"
 #include "analyse/steps/steps.h"

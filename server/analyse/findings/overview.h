@@ -3,8 +3,8 @@
  *
  * What is not known is not there: reasons stand beside it, and no zero stands for it.
  */
-#ifndef JVIEWD_ANALYSE_OVERVIEW_H
-#define JVIEWD_ANALYSE_OVERVIEW_H
+#ifndef JVIEWD_ANALYSE_FINDINGS_OVERVIEW_H
+#define JVIEWD_ANALYSE_FINDINGS_OVERVIEW_H
 
 #include "analyse/findings/findings.h"
 #include "analyse/memory/memory.h"

@@ -6,8 +6,8 @@
  * A part in braces stands where each of its words holds, joined by `+`; `!` turns one over. Words:
  * jax torch tf (who launched), tpu gpu nvidia amd cpu (on what). Other braces are text.
  */
-#ifndef JVIEWD_ANALYSE_PLATFORM_H
-#define JVIEWD_ANALYSE_PLATFORM_H
+#ifndef JVIEWD_ANALYSE_FINDINGS_PLATFORM_H
+#define JVIEWD_ANALYSE_FINDINGS_PLATFORM_H
 
 #include "analyse/analyse.h"
 

@@ -4,8 +4,8 @@
  *   rules_comm.c        what is exposed, too small, synchronous
  *   rules_comm_wait.c   who waits for whom, and whose clock is off
  */
-#ifndef JVIEWD_ANALYSE_RULES_COMM_PARTS_H
-#define JVIEWD_ANALYSE_RULES_COMM_PARTS_H
+#ifndef JVIEWD_ANALYSE_FINDINGS_RULES_COMM_PARTS_H
+#define JVIEWD_ANALYSE_FINDINGS_RULES_COMM_PARTS_H
 
 #include "analyse/comm/collectives.h"
 #include "analyse/findings/findings.h"

@@ -1,6 +1,6 @@
 /* What the rules about compiling tell, for rules about what compiling explains. */
-#ifndef JVIEWD_ANALYSE_RULES_COMPILE_H
-#define JVIEWD_ANALYSE_RULES_COMPILE_H
+#ifndef JVIEWD_ANALYSE_FINDINGS_RULES_COMPILE_H
+#define JVIEWD_ANALYSE_FINDINGS_RULES_COMPILE_H
 
 #include "analyse/compiles/compiles.h"
 #include "analyse/findings/memo.h"

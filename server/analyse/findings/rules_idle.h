@@ -1,6 +1,6 @@
 /* Idle time for rules: found once, asked by several. */
-#ifndef JVIEWD_ANALYSE_RULES_IDLE_H
-#define JVIEWD_ANALYSE_RULES_IDLE_H
+#ifndef JVIEWD_ANALYSE_FINDINGS_RULES_IDLE_H
+#define JVIEWD_ANALYSE_FINDINGS_RULES_IDLE_H
 
 #include "analyse/findings/memo.h"
 #include "analyse/steps/idle.h"

@@ -16,8 +16,8 @@
  *
  * so that each adds up over a partition of time.
  */
-#ifndef JVIEWD_ANALYSE_FLAME_H
-#define JVIEWD_ANALYSE_FLAME_H
+#ifndef JVIEWD_ANALYSE_FLAME_FLAME_H
+#define JVIEWD_ANALYSE_FLAME_FLAME_H
 
 #include "analyse/analyse.h"
 

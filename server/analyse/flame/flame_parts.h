@@ -4,8 +4,8 @@
  *   slices ─ parents ─────────┼─> flame_tree ─> totals ─> focus ─> cut ─> struct flame
  *   samples  stack ───────────┘
  */
-#ifndef JVIEWD_ANALYSE_FLAME_PARTS_H
-#define JVIEWD_ANALYSE_FLAME_PARTS_H
+#ifndef JVIEWD_ANALYSE_FLAME_FLAME_PARTS_H
+#define JVIEWD_ANALYSE_FLAME_FLAME_PARTS_H
 
 #include "analyse/device/launch.h"
 #include "analyse/flame/flame.h"

@@ -1,7 +1,7 @@
 /* Calls from a program on a device back into Python: told by names, and by whom a custom call
  * calls. */
-#ifndef JVIEWD_ANALYSE_CALLBACKS_H
-#define JVIEWD_ANALYSE_CALLBACKS_H
+#ifndef JVIEWD_ANALYSE_HLO_CALLBACKS_H
+#define JVIEWD_ANALYSE_HLO_CALLBACKS_H
 
 #include "base/bytes.h"
 

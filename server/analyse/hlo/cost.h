@@ -9,8 +9,8 @@
  * their target computes, results that are tuples with all their parts, both halves of an
  * asynchronous pair once. docs/costs.md says what differs, opcode by opcode.
  */
-#ifndef JVIEWD_ANALYSE_COST_H
-#define JVIEWD_ANALYSE_COST_H
+#ifndef JVIEWD_ANALYSE_HLO_COST_H
+#define JVIEWD_ANALYSE_HLO_COST_H
 
 #include "base/scratch.h"
 #include "decode/hlo/hlo_module.h"

@@ -9,8 +9,8 @@
  *   calls     cost_call.c       custom calls by target
  *   names     cost_family.c     families of kernels by their names
  */
-#ifndef JVIEWD_ANALYSE_COST_PARTS_H
-#define JVIEWD_ANALYSE_COST_PARTS_H
+#ifndef JVIEWD_ANALYSE_HLO_COST_PARTS_H
+#define JVIEWD_ANALYSE_HLO_COST_PARTS_H
 
 #include "analyse/hlo/cost.h"
 #include "decode/hlo/hlo_detail.h"

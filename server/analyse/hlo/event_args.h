@@ -1,6 +1,6 @@
 /* Args of many events at once: slices to events chunk by chunk, then each block's column once. */
-#ifndef JVIEWD_ANALYSE_EVENT_ARGS_H
-#define JVIEWD_ANALYSE_EVENT_ARGS_H
+#ifndef JVIEWD_ANALYSE_HLO_EVENT_ARGS_H
+#define JVIEWD_ANALYSE_HLO_EVENT_ARGS_H
 
 #include "trace/args/args.h"
 

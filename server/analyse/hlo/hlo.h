@@ -8,8 +8,8 @@
  * name and stage, and where they are of one form one fingerprint. Its key is what run links hold:
  * "jit_step(36)" as it ran, "jit_step(36).before_optimizations" as another stage.
  */
-#ifndef JVIEWD_ANALYSE_HLO_H
-#define JVIEWD_ANALYSE_HLO_H
+#ifndef JVIEWD_ANALYSE_HLO_HLO_H
+#define JVIEWD_ANALYSE_HLO_HLO_H
 
 #include "analyse/analyse.h"
 #include "analyse/stats/map64.h"

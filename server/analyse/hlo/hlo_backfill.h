@@ -8,8 +8,8 @@
  * instructions have other names. What the profile says itself stays, and times, programs and costs
  * are not touched. A trace that borrows is a copy with further names behind its own.
  */
-#ifndef JVIEWD_ANALYSE_LEND_H
-#define JVIEWD_ANALYSE_LEND_H
+#ifndef JVIEWD_ANALYSE_HLO_HLO_BACKFILL_H
+#define JVIEWD_ANALYSE_HLO_HLO_BACKFILL_H
 
 #include "analyse/analyse.h"
 

@@ -9,8 +9,8 @@
  * host, and that is 10 calls or more, or 1. A cut stack is completed where its two outermost calls
  * stand in whole stacks in one place only; else it stands below "(callers cut off)".
  */
-#ifndef JVIEWD_ANALYSE_OP_STACKS_H
-#define JVIEWD_ANALYSE_OP_STACKS_H
+#ifndef JVIEWD_ANALYSE_HLO_OP_STACKS_H
+#define JVIEWD_ANALYSE_HLO_OP_STACKS_H
 
 #include "analyse/analyse.h"
 

@@ -10,8 +10,8 @@
  * Grammar: the HLO text that XLA prints; checked on the modules of real captures and dumps. Text
  * comes from files: what is not one of these, or is larger than anyone's cluster, is unknown.
  */
-#ifndef JVIEWD_ANALYSE_REPLICA_GROUPS_H
-#define JVIEWD_ANALYSE_REPLICA_GROUPS_H
+#ifndef JVIEWD_ANALYSE_HLO_REPLICA_GROUPS_H
+#define JVIEWD_ANALYSE_HLO_REPLICA_GROUPS_H
 
 #include "base/bytes.h"
 

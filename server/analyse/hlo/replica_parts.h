@@ -3,8 +3,8 @@
  *   replica_groups.c   lists, numbered groups, pairs
  *   replica_mesh.c     meshes: groups along axes, and the names of groups
  */
-#ifndef JVIEWD_ANALYSE_REPLICA_PARTS_H
-#define JVIEWD_ANALYSE_REPLICA_PARTS_H
+#ifndef JVIEWD_ANALYSE_HLO_REPLICA_PARTS_H
+#define JVIEWD_ANALYSE_HLO_REPLICA_PARTS_H
 
 #include "analyse/hlo/replica_groups.h"
 

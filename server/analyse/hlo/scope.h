@@ -1,6 +1,6 @@
 /* Name scopes: "jit(train_step)/jvp(layer_2)/mlp/dot_general", paths that '/' parts. */
-#ifndef JVIEWD_ANALYSE_SCOPE_H
-#define JVIEWD_ANALYSE_SCOPE_H
+#ifndef JVIEWD_ANALYSE_HLO_SCOPE_H
+#define JVIEWD_ANALYSE_HLO_SCOPE_H
 
 #include "analyse/analyse.h"
 

@@ -14,8 +14,8 @@
  * once, as what it is first of: parameter, output, thread-local, constant, temporary. What is
  * thread-local stands on threads' stacks: it is told and in no sum.
  */
-#ifndef JVIEWD_ANALYSE_HEAP_H
-#define JVIEWD_ANALYSE_HEAP_H
+#ifndef JVIEWD_ANALYSE_MEMORY_HEAP_H
+#define JVIEWD_ANALYSE_MEMORY_HEAP_H
 
 #include "analyse/hlo/hlo.h"
 

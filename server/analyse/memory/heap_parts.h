@@ -7,8 +7,8 @@
  *   heap_advice.c   what could be computed again, what could take an input's memory
  *   heap_table.c    buffers as rows
  */
-#ifndef JVIEWD_ANALYSE_HEAP_PARTS_H
-#define JVIEWD_ANALYSE_HEAP_PARTS_H
+#ifndef JVIEWD_ANALYSE_MEMORY_HEAP_PARTS_H
+#define JVIEWD_ANALYSE_MEMORY_HEAP_PARTS_H
 
 #include "analyse/memory/heap.h"
 

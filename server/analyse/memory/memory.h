@@ -12,8 +12,8 @@
  *
  * A level holds until the next event: a window sees what was in use when it began.
  */
-#ifndef JVIEWD_ANALYSE_MEMORY_H
-#define JVIEWD_ANALYSE_MEMORY_H
+#ifndef JVIEWD_ANALYSE_MEMORY_MEMORY_H
+#define JVIEWD_ANALYSE_MEMORY_MEMORY_H
 
 #include "analyse/analyse.h"
 

@@ -6,8 +6,8 @@
  *   memory_alive.c       its owners, as a table
  *   memory_summary.c     the peak in short
  */
-#ifndef JVIEWD_ANALYSE_MEMORY_PARTS_H
-#define JVIEWD_ANALYSE_MEMORY_PARTS_H
+#ifndef JVIEWD_ANALYSE_MEMORY_MEMORY_ALLOCATORS_H
+#define JVIEWD_ANALYSE_MEMORY_MEMORY_ALLOCATORS_H
 
 #include "analyse/hlo/event_args.h"
 #include "analyse/memory/memory.h"

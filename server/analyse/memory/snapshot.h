@@ -8,8 +8,8 @@
  * A row sums the samples of one owner, device and kind. With a base the same rows of another
  * snapshot stand beside them: what grew, what is new, what is gone.
  */
-#ifndef JVIEWD_ANALYSE_SNAPSHOT_H
-#define JVIEWD_ANALYSE_SNAPSHOT_H
+#ifndef JVIEWD_ANALYSE_MEMORY_SNAPSHOT_H
+#define JVIEWD_ANALYSE_MEMORY_SNAPSHOT_H
 
 #include "analyse/analyse.h"
 

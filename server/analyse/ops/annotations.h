@@ -18,8 +18,8 @@
  * of devices add up to all they did. `projected` is from the first op of a span to its
  * last, of each span that launched any: what Nsight Systems calls nvtx_gpu_proj_sum.
  */
-#ifndef JVIEWD_ANALYSE_ANNOTATIONS_H
-#define JVIEWD_ANALYSE_ANNOTATIONS_H
+#ifndef JVIEWD_ANALYSE_OPS_ANNOTATIONS_H
+#define JVIEWD_ANALYSE_OPS_ANNOTATIONS_H
 
 #include "analyse/analyse.h"
 

@@ -6,8 +6,8 @@
  *   spans -> rows        annotations.c
  *   rows -> cells        annotations_cells.c
  */
-#ifndef JVIEWD_ANALYSE_ANNOTATIONS_PARTS_H
-#define JVIEWD_ANALYSE_ANNOTATIONS_PARTS_H
+#ifndef JVIEWD_ANALYSE_OPS_ANNOTATIONS_PARTS_H
+#define JVIEWD_ANALYSE_OPS_ANNOTATIONS_PARTS_H
 
 #include "analyse/ops/annotations.h"
 #include "analyse/stats/map64.h"

@@ -17,8 +17,8 @@
  * Copies and sets are no kernels where an engine did them, nor are ops of a TPU or of host threads.
  * No row is left out, and the sum of the rows is that of the kernels' slices, to the picosecond.
  */
-#ifndef JVIEWD_ANALYSE_KERNELS_H
-#define JVIEWD_ANALYSE_KERNELS_H
+#ifndef JVIEWD_ANALYSE_OPS_KERNELS_H
+#define JVIEWD_ANALYSE_OPS_KERNELS_H
 
 #include "analyse/analyse.h"
 

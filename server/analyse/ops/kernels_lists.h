@@ -1,6 +1,6 @@
 /* Inside kernels*.c: tables with a row for each thing that happened, not for each name. */
-#ifndef JVIEWD_ANALYSE_KERNELS_LISTS_H
-#define JVIEWD_ANALYSE_KERNELS_LISTS_H
+#ifndef JVIEWD_ANALYSE_OPS_KERNELS_LISTS_H
+#define JVIEWD_ANALYSE_OPS_KERNELS_LISTS_H
 
 #include <stdlib.h>
 

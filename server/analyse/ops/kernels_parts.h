@@ -6,8 +6,8 @@
  *
  * Rows: kernels_rows.c; spreads: kernels_spread.c; cells: kernels_cells.c.
  */
-#ifndef JVIEWD_ANALYSE_KERNELS_PARTS_H
-#define JVIEWD_ANALYSE_KERNELS_PARTS_H
+#ifndef JVIEWD_ANALYSE_OPS_KERNELS_PARTS_H
+#define JVIEWD_ANALYSE_OPS_KERNELS_PARTS_H
 
 #include "analyse/device/occupancy.h"
 #include "analyse/ops/kernels.h"

@@ -8,8 +8,8 @@
  * Self times, so that a place sums to its ops. What of hosts and callbacks might be on a device is
  * listed, longest first.
  */
-#ifndef JVIEWD_ANALYSE_PLACES_H
-#define JVIEWD_ANALYSE_PLACES_H
+#ifndef JVIEWD_ANALYSE_OPS_OP_PLACEMENT_H
+#define JVIEWD_ANALYSE_OPS_OP_PLACEMENT_H
 
 #include "analyse/steps/restrict.h"
 

@@ -1,6 +1,6 @@
 /* Inside places*.c. */
-#ifndef JVIEWD_ANALYSE_PLACES_PARTS_H
-#define JVIEWD_ANALYSE_PLACES_PARTS_H
+#ifndef JVIEWD_ANALYSE_OPS_OP_PLACEMENT_PARTS_H
+#define JVIEWD_ANALYSE_OPS_OP_PLACEMENT_PARTS_H
 
 #include "analyse/ops/op_placement.h"
 #include "base/names.h"

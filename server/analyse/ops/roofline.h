@@ -10,8 +10,8 @@
  * Rows are those of analyse/ops/top.h by op, with the columns of a roofline. Rates are of one
  * device: time and work of all that ran are summed alike. A roof that nobody states is not drawn.
  */
-#ifndef JVIEWD_ANALYSE_ROOFLINE_H
-#define JVIEWD_ANALYSE_ROOFLINE_H
+#ifndef JVIEWD_ANALYSE_OPS_ROOFLINE_H
+#define JVIEWD_ANALYSE_OPS_ROOFLINE_H
 
 #include "analyse/analyse.h"
 

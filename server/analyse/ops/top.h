@@ -11,8 +11,8 @@
  * whole slices. Spans of the program have a table of their own: annotations.h. Without ops `by`
  * "op" falls to "kernel", then to "name": `ret->by` tells.
  */
-#ifndef JVIEWD_ANALYSE_TOP_H
-#define JVIEWD_ANALYSE_TOP_H
+#ifndef JVIEWD_ANALYSE_OPS_TOP_H
+#define JVIEWD_ANALYSE_OPS_TOP_H
 
 #include "analyse/analyse.h"
 

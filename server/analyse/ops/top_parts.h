@@ -7,8 +7,8 @@
  * A group is what one host tells apart by number: an op, a name, a track, a device. A row joins the
  * groups of all hosts that have one text.
  */
-#ifndef JVIEWD_ANALYSE_TOP_PARTS_H
-#define JVIEWD_ANALYSE_TOP_PARTS_H
+#ifndef JVIEWD_ANALYSE_OPS_TOP_PARTS_H
+#define JVIEWD_ANALYSE_OPS_TOP_PARTS_H
 
 #include "analyse/device/device_spec.h"
 #include "analyse/hlo/cost.h"

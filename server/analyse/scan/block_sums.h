@@ -12,8 +12,8 @@
  * Sums belong to who made them and never change. They hold for a trace of the same bytes, also for
  * one that borrows names.
  */
-#ifndef JVIEWD_ANALYSE_BLOCK_SUMS_H
-#define JVIEWD_ANALYSE_BLOCK_SUMS_H
+#ifndef JVIEWD_ANALYSE_SCAN_BLOCK_SUMS_H
+#define JVIEWD_ANALYSE_SCAN_BLOCK_SUMS_H
 
 #include "analyse/analyse.h"
 

@@ -6,8 +6,8 @@
  *
  * Intervals of several groups may be interleaved; only those of one group nest.
  */
-#ifndef JVIEWD_ANALYSE_NEST_H
-#define JVIEWD_ANALYSE_NEST_H
+#ifndef JVIEWD_ANALYSE_SCAN_NEST_H
+#define JVIEWD_ANALYSE_SCAN_NEST_H
 
 #include <stdbool.h>
 #include <stdint.h>

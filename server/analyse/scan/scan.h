@@ -9,8 +9,8 @@
  * window are cut. All between them are whole: they are given as spans, thousands at a time, and
  * several processors share them.
  */
-#ifndef JVIEWD_ANALYSE_SCAN_H
-#define JVIEWD_ANALYSE_SCAN_H
+#ifndef JVIEWD_ANALYSE_SCAN_SCAN_H
+#define JVIEWD_ANALYSE_SCAN_SCAN_H
 
 #include "analyse/scan/block_sums.h"
 #include "analyse/scan/selection.h"

@@ -4,8 +4,8 @@
  *   space     tracks, devices
  *   matter    names, modules, scopes
  */
-#ifndef JVIEWD_ANALYSE_SELECTION_H
-#define JVIEWD_ANALYSE_SELECTION_H
+#ifndef JVIEWD_ANALYSE_SCAN_SELECTION_H
+#define JVIEWD_ANALYSE_SCAN_SELECTION_H
 
 #include "analyse/analyse.h"
 

@@ -3,8 +3,8 @@
  * Parts share what they only read and write what is theirs; whoever split joins their results, in
  * the order of the parts, so that an answer does not depend on how many there were.
  */
-#ifndef JVIEWD_ANALYSE_SPLIT_H
-#define JVIEWD_ANALYSE_SPLIT_H
+#ifndef JVIEWD_ANALYSE_SCAN_SPLIT_H
+#define JVIEWD_ANALYSE_SCAN_SPLIT_H
 
 #include <stdint.h>
 

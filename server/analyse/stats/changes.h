@@ -11,8 +11,8 @@
  * runs differ among themselves, and wider where those that follow each other are alike. A segment
  * has three values at least; a lasting jump needs about ln n of them.
  */
-#ifndef JVIEWD_ANALYSE_CHANGES_H
-#define JVIEWD_ANALYSE_CHANGES_H
+#ifndef JVIEWD_ANALYSE_STATS_CHANGES_H
+#define JVIEWD_ANALYSE_STATS_CHANGES_H
 
 #include "base/bytes.h"
 

@@ -16,8 +16,8 @@
  * How often each answer comes: docs/compare.md, of pairs that tests/unit/analyse/test_judge.c makes
  * and of real ones (tests/bench/gate.py).
  */
-#ifndef JVIEWD_ANALYSE_JUDGE_H
-#define JVIEWD_ANALYSE_JUDGE_H
+#ifndef JVIEWD_ANALYSE_STATS_JUDGE_H
+#define JVIEWD_ANALYSE_STATS_JUDGE_H
 
 #include "analyse/stats/stats.h"
 

@@ -1,6 +1,6 @@
 /* A 64-bit key to a 32-bit value: open hashing, keys are added and never removed. */
-#ifndef JVIEWD_ANALYSE_MAP64_H
-#define JVIEWD_ANALYSE_MAP64_H
+#ifndef JVIEWD_ANALYSE_STATS_MAP64_H
+#define JVIEWD_ANALYSE_STATS_MAP64_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,8 +7,8 @@
  *   static bool earlier(const struct end *a, const struct end *b) { return a->at_ps < b->at_ps; }
  *   ORDER_DEFINE(order_ends, struct end, earlier)  makes  order_ends(struct end *at, size_t count)
  */
-#ifndef JVIEWD_ANALYSE_ORDER_H
-#define JVIEWD_ANALYSE_ORDER_H
+#ifndef JVIEWD_ANALYSE_STATS_ORDER_H
+#define JVIEWD_ANALYSE_STATS_ORDER_H
 
 #include <stdlib.h>
 #include <string.h>

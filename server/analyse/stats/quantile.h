@@ -7,8 +7,8 @@
  *   bucket   0 ... | SIGNED_BUCKETS / 2 - 1 | SIGNED_BUCKETS / 2 | ... SIGNED_BUCKETS - 1
  *   value    least ...           -1         |         0          | 1 ...
  */
-#ifndef JVIEWD_ANALYSE_QUANTILE_H
-#define JVIEWD_ANALYSE_QUANTILE_H
+#ifndef JVIEWD_ANALYSE_STATS_QUANTILE_H
+#define JVIEWD_ANALYSE_STATS_QUANTILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

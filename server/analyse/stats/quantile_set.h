@@ -7,8 +7,8 @@
  * The answers are those of analyse/stats/quantile.h for the same values, exact or from the
  * histogram. One set serves many questions, one after the other, in the same memory.
  */
-#ifndef JVIEWD_ANALYSE_QUANTILE_SET_H
-#define JVIEWD_ANALYSE_QUANTILE_SET_H
+#ifndef JVIEWD_ANALYSE_STATS_QUANTILE_SET_H
+#define JVIEWD_ANALYSE_STATS_QUANTILE_SET_H
 
 #include "analyse/stats/quantile.h"
 

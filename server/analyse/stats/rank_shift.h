@@ -9,8 +9,8 @@
  * test is sure that the difference is larger. Of ten and ten values with normal noise the bounds
  * are as narrow as Student's to within a tenth, where those of the medians are a quarter wider.
  */
-#ifndef JVIEWD_ANALYSE_RANK_SHIFT_H
-#define JVIEWD_ANALYSE_RANK_SHIFT_H
+#ifndef JVIEWD_ANALYSE_STATS_RANK_SHIFT_H
+#define JVIEWD_ANALYSE_STATS_RANK_SHIFT_H
 
 #include <stdbool.h>
 #include <stdint.h>

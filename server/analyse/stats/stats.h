@@ -7,8 +7,8 @@
  * Nothing is assumed of how the values are spread. The same lists always get the same answer: the
  * bootstrap draws from a seed of its own.
  */
-#ifndef JVIEWD_ANALYSE_STATS_H
-#define JVIEWD_ANALYSE_STATS_H
+#ifndef JVIEWD_ANALYSE_STATS_STATS_H
+#define JVIEWD_ANALYSE_STATS_STATS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* Sums by group, while slices or ops go by: one array over all groups, and a list of those that
  * have been seen. Parts of a walk have tallies of their own, which are joined afterwards; all sums
  * are of integers, so it does not matter how the walk was split. */
-#ifndef JVIEWD_ANALYSE_TALLY_H
-#define JVIEWD_ANALYSE_TALLY_H
+#ifndef JVIEWD_ANALYSE_STATS_TALLY_H
+#define JVIEWD_ANALYSE_STATS_TALLY_H
 
 #include <stdlib.h>
 

@@ -4,8 +4,8 @@
  *   t = ------------------------------     deviations leave (Welch and Satterthwaite), between the
  *       sqrt(s_a^2 / n_a + s_b^2 / n_b)    lesser n - 1 and the sum of both
  */
-#ifndef JVIEWD_ANALYSE_WELCH_H
-#define JVIEWD_ANALYSE_WELCH_H
+#ifndef JVIEWD_ANALYSE_STATS_WELCH_H
+#define JVIEWD_ANALYSE_STATS_WELCH_H
 
 #include "analyse/stats/judge.h"
 

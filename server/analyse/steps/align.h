@@ -7,8 +7,8 @@
  * Collectives are matched by program, instruction and run id, or by their turn where the file
  * holds no run ids; where there are none, executions of one run id are.
  */
-#ifndef JVIEWD_ANALYSE_ALIGN_H
-#define JVIEWD_ANALYSE_ALIGN_H
+#ifndef JVIEWD_ANALYSE_STEPS_ALIGN_H
+#define JVIEWD_ANALYSE_STEPS_ALIGN_H
 
 #include "analyse/analyse.h"
 

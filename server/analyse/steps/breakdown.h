@@ -15,8 +15,8 @@
  * collective. A host without devices is said by its threads: what the stepping one did, and where
  * that waits or has nothing recorded, the most telling of what the others did.
  */
-#ifndef JVIEWD_ANALYSE_BREAKDOWN_H
-#define JVIEWD_ANALYSE_BREAKDOWN_H
+#ifndef JVIEWD_ANALYSE_STEPS_BREAKDOWN_H
+#define JVIEWD_ANALYSE_STEPS_BREAKDOWN_H
 
 #include "analyse/steps/host_line.h"
 

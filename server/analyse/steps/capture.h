@@ -1,7 +1,7 @@
 /* When a host's program ran within the capture: what the profiler took for itself is neither idle
  * nor work. */
-#ifndef JVIEWD_ANALYSE_CAPTURE_H
-#define JVIEWD_ANALYSE_CAPTURE_H
+#ifndef JVIEWD_ANALYSE_STEPS_CAPTURE_H
+#define JVIEWD_ANALYSE_STEPS_CAPTURE_H
 
 #include "analyse/scan/selection.h"
 

@@ -15,8 +15,8 @@
  * a gap. Covers and gaps add up to the time from the first link's begin to the focus. Only edges
  * that the file has are followed, none is guessed; all lie in one host's trace.
  */
-#ifndef JVIEWD_ANALYSE_CHAIN_H
-#define JVIEWD_ANALYSE_CHAIN_H
+#ifndef JVIEWD_ANALYSE_STEPS_CHAIN_H
+#define JVIEWD_ANALYSE_STEPS_CHAIN_H
 
 #include "trace/attribution.h"
 

@@ -4,8 +4,8 @@
  *   stream 9        | all-reduce ...... |
  *   line       | compute ...... | commun| copy, waiting ..... |
  */
-#ifndef JVIEWD_ANALYSE_DEVICE_LINE_H
-#define JVIEWD_ANALYSE_DEVICE_LINE_H
+#ifndef JVIEWD_ANALYSE_STEPS_DEVICE_LINE_H
+#define JVIEWD_ANALYSE_STEPS_DEVICE_LINE_H
 
 #include "analyse/steps/restrict.h"
 

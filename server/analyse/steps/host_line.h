@@ -10,8 +10,8 @@
  *
  * A line is pulled: nothing is kept but what is open, so its memory is that of the thread's depth.
  */
-#ifndef JVIEWD_ANALYSE_HOST_LINE_H
-#define JVIEWD_ANALYSE_HOST_LINE_H
+#ifndef JVIEWD_ANALYSE_STEPS_HOST_LINE_H
+#define JVIEWD_ANALYSE_STEPS_HOST_LINE_H
 
 #include "analyse/device/host_doing.h"
 #include "analyse/steps/restrict.h"

@@ -12,8 +12,8 @@
  * A lane that is last in more than half of three steps or more, by at least a hundredth of the
  * median step in the middle, is a straggler.
  */
-#ifndef JVIEWD_ANALYSE_HOSTS_H
-#define JVIEWD_ANALYSE_HOSTS_H
+#ifndef JVIEWD_ANALYSE_STEPS_HOSTS_H
+#define JVIEWD_ANALYSE_STEPS_HOSTS_H
 
 #include "analyse/steps/align.h"
 #include "analyse/steps/steps.h"

@@ -7,8 +7,8 @@
  * by what the host did in them, to the picosecond; the longest are kept one by one, each told by
  * what the host did most of it.
  */
-#ifndef JVIEWD_ANALYSE_IDLE_H
-#define JVIEWD_ANALYSE_IDLE_H
+#ifndef JVIEWD_ANALYSE_STEPS_IDLE_H
+#define JVIEWD_ANALYSE_STEPS_IDLE_H
 
 #include "analyse/steps/steps.h"
 

@@ -1,6 +1,6 @@
 /* From a restriction to what it lets through of each host; steps are looked up. */
-#ifndef JVIEWD_ANALYSE_RESTRICT_H
-#define JVIEWD_ANALYSE_RESTRICT_H
+#ifndef JVIEWD_ANALYSE_STEPS_RESTRICT_H
+#define JVIEWD_ANALYSE_STEPS_RESTRICT_H
 
 #include "analyse/scan/selection.h"
 

@@ -1,6 +1,6 @@
 /* Which step of a host a moment lies in, for tables whose rows are single events. */
-#ifndef JVIEWD_ANALYSE_STEP_OF_H
-#define JVIEWD_ANALYSE_STEP_OF_H
+#ifndef JVIEWD_ANALYSE_STEPS_STEP_OF_H
+#define JVIEWD_ANALYSE_STEPS_STEP_OF_H
 
 #include "analyse/steps/steps.h"
 

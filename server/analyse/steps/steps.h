@@ -26,8 +26,8 @@
  *
  * Warm-up: steps at the beginning that compile, or take more than twice the median of the rest.
  */
-#ifndef JVIEWD_ANALYSE_STEPS_H
-#define JVIEWD_ANALYSE_STEPS_H
+#ifndef JVIEWD_ANALYSE_STEPS_STEPS_H
+#define JVIEWD_ANALYSE_STEPS_STEPS_H
 
 #include "analyse/steps/breakdown.h"
 

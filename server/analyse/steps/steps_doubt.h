@@ -9,8 +9,8 @@
  * A step time that fails one of these is a wrong number that looks sure; the capture is told
  * instead, and why.
  */
-#ifndef JVIEWD_ANALYSE_STEPS_DOUBT_H
-#define JVIEWD_ANALYSE_STEPS_DOUBT_H
+#ifndef JVIEWD_ANALYSE_STEPS_STEPS_DOUBT_H
+#define JVIEWD_ANALYSE_STEPS_STEPS_DOUBT_H
 
 #include "analyse/steps/steps.h"
 

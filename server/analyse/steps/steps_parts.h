@@ -12,8 +12,8 @@
  *   steps_warmup.c       which of them are left out of the figures, which stand out
  *   steps_trust.c        how sure that is
  */
-#ifndef JVIEWD_ANALYSE_STEPS_PARTS_H
-#define JVIEWD_ANALYSE_STEPS_PARTS_H
+#ifndef JVIEWD_ANALYSE_STEPS_STEPS_PARTS_H
+#define JVIEWD_ANALYSE_STEPS_STEPS_PARTS_H
 
 #include "analyse/steps/steps.h"
 

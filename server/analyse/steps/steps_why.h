@@ -8,8 +8,8 @@
  * step took longer, slices of the stepping thread count by their time, and of those inside each
  * other the innermost that explains nearly all. Compared with up to 15 usual steps.
  */
-#ifndef JVIEWD_ANALYSE_STEPS_WHY_H
-#define JVIEWD_ANALYSE_STEPS_WHY_H
+#ifndef JVIEWD_ANALYSE_STEPS_STEPS_WHY_H
+#define JVIEWD_ANALYSE_STEPS_STEPS_WHY_H
 
 #include "analyse/steps/steps.h"
 

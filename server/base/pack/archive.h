@@ -7,8 +7,8 @@
  * not read are refused at once, and so is an archive whose entries overlap, which is how a small
  * one holds petabytes.
  */
-#ifndef JVIEWD_BASE_ARCHIVE_H
-#define JVIEWD_BASE_ARCHIVE_H
+#ifndef JVIEWD_BASE_PACK_ARCHIVE_H
+#define JVIEWD_BASE_PACK_ARCHIVE_H
 
 #include "base/bytes.h"
 #include "base/error.h"

@@ -6,8 +6,8 @@
  * gzip members are one stream; garbage behind the last one is ERR_FORMAT after all data was
  * yielded.
  */
-#ifndef JVIEWD_BASE_PACK_H
-#define JVIEWD_BASE_PACK_H
+#ifndef JVIEWD_BASE_PACK_PACK_H
+#define JVIEWD_BASE_PACK_PACK_H
 
 #include "base/bytes.h"
 #include "base/error.h"

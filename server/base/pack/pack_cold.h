@@ -7,8 +7,8 @@
  * over. Whoever reads it by this header knows the file by its own hash, which is checked, and not
  * by that of its packing. Files are read by pread alone: others may change them meanwhile.
  */
-#ifndef JVIEWD_BASE_PACK_COLD_H
-#define JVIEWD_BASE_PACK_COLD_H
+#ifndef JVIEWD_BASE_PACK_PACK_COLD_H
+#define JVIEWD_BASE_PACK_PACK_COLD_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * `read` moves bytes from `in` to `out` until `out` is full, the stream has ended or it failed. It
  * sees all packed bytes from the start, so "no more input" always means "cut off".
  */
-#ifndef JVIEWD_BASE_PACK_STREAM_H
-#define JVIEWD_BASE_PACK_STREAM_H
+#ifndef JVIEWD_BASE_PACK_PACK_STREAM_H
+#define JVIEWD_BASE_PACK_PACK_STREAM_H
 
 #include "base/pack/pack.h"
 

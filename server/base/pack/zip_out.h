@@ -6,8 +6,8 @@
  * archives of 4 GiB and more are told in the 64-bit records of ZIP64; smaller ones are read by the
  * oldest of programs. Times are those of 1980, so that equal contents make equal archives.
  */
-#ifndef JVIEWD_BASE_ZIP_OUT_H
-#define JVIEWD_BASE_ZIP_OUT_H
+#ifndef JVIEWD_BASE_PACK_ZIP_OUT_H
+#define JVIEWD_BASE_PACK_ZIP_OUT_H
 
 #include "base/pack/pack.h"
 

@@ -17,8 +17,8 @@
  *   trace_json_profile.c  V8's profiles, which are such samples
  *   trace_json_open.c     what begins in one event and ends in another: B E, b e, S F
  */
-#ifndef JVIEWD_DECODE_TRACE_JSON_H
-#define JVIEWD_DECODE_TRACE_JSON_H
+#ifndef JVIEWD_DECODE_CHROME_TRACE_JSON_H
+#define JVIEWD_DECODE_CHROME_TRACE_JSON_H
 
 #include "decode/json/json_number.h"
 #include "decode/json/json_scan.h"

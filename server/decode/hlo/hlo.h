@@ -12,8 +12,8 @@
  * groups among it, in file order; not ids, scopes, sources or how they were tuned: the same
  * program has the same one on every host.
  */
-#ifndef JVIEWD_DECODE_HLO_H
-#define JVIEWD_DECODE_HLO_H
+#ifndef JVIEWD_DECODE_HLO_HLO_H
+#define JVIEWD_DECODE_HLO_HLO_H
 
 #include "decode/id_map.h"
 #include "trace/sink.h"

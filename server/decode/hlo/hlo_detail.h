@@ -13,8 +13,8 @@
  *
  * Field numbers: xla/service/hlo.proto and xla/xla_data.proto of the XLA project.
  */
-#ifndef JVIEWD_DECODE_HLO_DETAIL_H
-#define JVIEWD_DECODE_HLO_DETAIL_H
+#ifndef JVIEWD_DECODE_HLO_HLO_DETAIL_H
+#define JVIEWD_DECODE_HLO_HLO_DETAIL_H
 
 #include "decode/hlo/hlo_sizes.h"
 

@@ -13,8 +13,8 @@
  *
  * Ids count from 1; 0 is none. A parent is an id, too, so chains are followed to a bound only.
  */
-#ifndef JVIEWD_DECODE_HLO_FRAMES_H
-#define JVIEWD_DECODE_HLO_FRAMES_H
+#ifndef JVIEWD_DECODE_HLO_HLO_FRAMES_H
+#define JVIEWD_DECODE_HLO_HLO_FRAMES_H
 
 #include "decode/protobuf.h"
 

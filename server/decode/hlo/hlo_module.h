@@ -25,8 +25,8 @@
  *
  * Field numbers: xla/service/hlo.proto of the XLA project; checked on protos of real compilations.
  */
-#ifndef JVIEWD_DECODE_HLO_MODULE_H
-#define JVIEWD_DECODE_HLO_MODULE_H
+#ifndef JVIEWD_DECODE_HLO_HLO_MODULE_H
+#define JVIEWD_DECODE_HLO_HLO_MODULE_H
 
 #include "base/bytes.h"
 #include "base/error.h"

@@ -11,8 +11,8 @@
  *   hlo_word.c            words of texts: brackets, quotes, names
  *   hlo_literal.c         their constants
  */
-#ifndef JVIEWD_DECODE_HLO_MODULE_PARTS_H
-#define JVIEWD_DECODE_HLO_MODULE_PARTS_H
+#ifndef JVIEWD_DECODE_HLO_HLO_MODULE_PARTS_H
+#define JVIEWD_DECODE_HLO_HLO_MODULE_PARTS_H
 
 #include "base/hash.h"
 #include "decode/hlo/hlo_module.h"

@@ -8,8 +8,8 @@
  * A module's name may hold dots, and so may a stage: the module's own name, where its content
  * tells it, parts them; else the first word that stages begin with; else the first dot.
  */
-#ifndef JVIEWD_DECODE_HLO_NAME_H
-#define JVIEWD_DECODE_HLO_NAME_H
+#ifndef JVIEWD_DECODE_HLO_HLO_NAME_H
+#define JVIEWD_DECODE_HLO_HLO_NAME_H
 
 #include "base/bytes.h"
 #include "trace/trace.h"

@@ -7,8 +7,8 @@
  * element are those of its layout where it says them (4-bit types that are packed), else whole
  * bytes. Tiles and their padding are not counted, as XLA's own cost analysis does not.
  */
-#ifndef JVIEWD_DECODE_HLO_SIZES_H
-#define JVIEWD_DECODE_HLO_SIZES_H
+#ifndef JVIEWD_DECODE_HLO_HLO_SIZES_H
+#define JVIEWD_DECODE_HLO_HLO_SIZES_H
 
 #include "decode/hlo/hlo_module.h"
 

@@ -1,6 +1,6 @@
 /* One HLO instruction as its proto spells it. */
-#ifndef JVIEWD_DECODE_HLO_TEXT_H
-#define JVIEWD_DECODE_HLO_TEXT_H
+#ifndef JVIEWD_DECODE_HLO_HLO_TEXT_H
+#define JVIEWD_DECODE_HLO_HLO_TEXT_H
 
 #include "trace/sink.h"
 

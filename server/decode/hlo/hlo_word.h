@@ -1,6 +1,6 @@
 /* Words of HLO's text: names, quotes, brackets. All of it borrows from the text that is given. */
-#ifndef JVIEWD_DECODE_HLO_WORD_H
-#define JVIEWD_DECODE_HLO_WORD_H
+#ifndef JVIEWD_DECODE_HLO_HLO_WORD_H
+#define JVIEWD_DECODE_HLO_HLO_WORD_H
 
 #include "base/bytes.h"
 

@@ -7,8 +7,8 @@
  *
  * A file without a path (C++, an address) counts as the user's: it is nobody's package.
  */
-#ifndef JVIEWD_DECODE_PYTHON_OWNER_H
-#define JVIEWD_DECODE_PYTHON_OWNER_H
+#ifndef JVIEWD_DECODE_HLO_PYTHON_OWNER_H
+#define JVIEWD_DECODE_HLO_PYTHON_OWNER_H
 
 #include "base/bytes.h"
 

@@ -1,6 +1,6 @@
 /* JSON that is no trace, told by what its outermost object or array holds. */
-#ifndef JVIEWD_DECODE_JSON_KINDS_H
-#define JVIEWD_DECODE_JSON_KINDS_H
+#ifndef JVIEWD_DECODE_JSON_JSON_KINDS_H
+#define JVIEWD_DECODE_JSON_JSON_KINDS_H
 
 #include "base/bytes.h"
 

@@ -1,6 +1,6 @@
 /* Decimal texts, exactly. */
-#ifndef JVIEWD_DECODE_JSON_NUMBER_H
-#define JVIEWD_DECODE_JSON_NUMBER_H
+#ifndef JVIEWD_DECODE_JSON_JSON_NUMBER_H
+#define JVIEWD_DECODE_JSON_JSON_NUMBER_H
 
 #include "base/bytes.h"
 #include "trace/trace.h"

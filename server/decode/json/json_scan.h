@@ -12,8 +12,8 @@
  * Behind the window stand JSON_PADDING zeros. A zero is no byte of JSON, so it ends every loop,
  * and vectors may be read without asking for the end.
  */
-#ifndef JVIEWD_DECODE_JSON_SCAN_H
-#define JVIEWD_DECODE_JSON_SCAN_H
+#ifndef JVIEWD_DECODE_JSON_JSON_SCAN_H
+#define JVIEWD_DECODE_JSON_JSON_SCAN_H
 
 #include "decode/decode.h"
 

@@ -14,8 +14,8 @@
  *   nsys_kinds.c     names -> kinds of work
  *   nsys_samples.c   call chains, CPU samples, schedules, counters of GPUs
  */
-#ifndef JVIEWD_DECODE_NSYS_H
-#define JVIEWD_DECODE_NSYS_H
+#ifndef JVIEWD_DECODE_NSYS_NSYS_H
+#define JVIEWD_DECODE_NSYS_NSYS_H
 
 #include "base/scratch.h"
 #include "decode/id_map.h"

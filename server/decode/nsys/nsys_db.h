@@ -10,8 +10,8 @@
  * rows and its failure are told in a note. A hostile tree of pages can show the same page again and
  * again, so all rows and texts together are paid for from a budget of the file's size.
  */
-#ifndef JVIEWD_DECODE_NSYS_DB_H
-#define JVIEWD_DECODE_NSYS_DB_H
+#ifndef JVIEWD_DECODE_NSYS_NSYS_DB_H
+#define JVIEWD_DECODE_NSYS_NSYS_DB_H
 
 #include "trace/sink.h"
 

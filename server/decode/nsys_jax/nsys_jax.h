@@ -5,8 +5,8 @@
  *   nsys_jax_rows.c     ranges from the tables
  *   nsys_jax_tracks.c   ranges -> tracks
  */
-#ifndef JVIEWD_DECODE_NSYS_JAX_H
-#define JVIEWD_DECODE_NSYS_JAX_H
+#ifndef JVIEWD_DECODE_NSYS_JAX_NSYS_JAX_H
+#define JVIEWD_DECODE_NSYS_JAX_NSYS_JAX_H
 
 #include "base/pack/archive.h"
 #include "base/scratch.h"

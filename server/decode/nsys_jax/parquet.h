@@ -10,8 +10,8 @@
  * Read: PLAIN, RLE and dictionary encodings; not packed, Snappy, gzip and zstd; pages of versions 1
  * and 2. Nested and repeated columns are not. Facts: the format's published description.
  */
-#ifndef JVIEWD_DECODE_PARQUET_H
-#define JVIEWD_DECODE_PARQUET_H
+#ifndef JVIEWD_DECODE_NSYS_JAX_PARQUET_H
+#define JVIEWD_DECODE_NSYS_JAX_PARQUET_H
 
 #include "base/bytes.h"
 #include "base/error.h"

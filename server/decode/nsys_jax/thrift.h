@@ -6,8 +6,8 @@
  *
  * Sticky: once something does not fit, every call yields nothing and `broken` is set.
  */
-#ifndef JVIEWD_DECODE_THRIFT_H
-#define JVIEWD_DECODE_THRIFT_H
+#ifndef JVIEWD_DECODE_NSYS_JAX_THRIFT_H
+#define JVIEWD_DECODE_NSYS_JAX_THRIFT_H
 
 #include "base/bytes.h"
 

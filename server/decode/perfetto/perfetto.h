@@ -9,8 +9,8 @@
  *   perfetto_args.c      its arguments
  *   perfetto_slices.c    records in time order into slices
  */
-#ifndef JVIEWD_DECODE_PERFETTO_H
-#define JVIEWD_DECODE_PERFETTO_H
+#ifndef JVIEWD_DECODE_PERFETTO_PERFETTO_H
+#define JVIEWD_DECODE_PERFETTO_PERFETTO_H
 
 #include "base/scratch.h"
 #include "decode/id_map.h"

@@ -1,6 +1,6 @@
 /* One TrackEvent while it is read: what perfetto_event.c finds and perfetto_record.c keeps. */
-#ifndef JVIEWD_DECODE_PERFETTO_TOLD_H
-#define JVIEWD_DECODE_PERFETTO_TOLD_H
+#ifndef JVIEWD_DECODE_PERFETTO_PERFETTO_TOLD_H
+#define JVIEWD_DECODE_PERFETTO_PERFETTO_TOLD_H
 
 #include "decode/perfetto/perfetto.h"
 

@@ -4,8 +4,8 @@
  *   pprof_tables.c    strings, mappings, functions, locations, found by number or id
  *   pprof_sample.c    samples: stacks, values, labels
  */
-#ifndef JVIEWD_DECODE_PPROF_H
-#define JVIEWD_DECODE_PPROF_H
+#ifndef JVIEWD_DECODE_PPROF_PPROF_H
+#define JVIEWD_DECODE_PPROF_PPROF_H
 
 #include "base/scratch.h"
 #include "decode/id_map.h"

@@ -8,8 +8,8 @@
  * The wall clock may be set while a program runs, so what counts is the one that never is; times of
  * the wall clock (CUPTI's) go over by the offset that held when they were read.
  */
-#ifndef JVIEWD_DECODE_RECORD_CLOCK_H
-#define JVIEWD_DECODE_RECORD_CLOCK_H
+#ifndef JVIEWD_DECODE_RECORD_RECORD_CLOCK_H
+#define JVIEWD_DECODE_RECORD_RECORD_CLOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -8,8 +8,8 @@
  *       CUDA API         [cuLaunchKernel]
  *     CUDA overhead        [CUPTI buffer flush]
  */
-#ifndef JVIEWD_DECODE_RECORD_CUDA_H
-#define JVIEWD_DECODE_RECORD_CUDA_H
+#ifndef JVIEWD_DECODE_RECORD_RECORD_CUDA_H
+#define JVIEWD_DECODE_RECORD_RECORD_CUDA_H
 
 #include "decode/id_map.h"
 #include "decode/pair_table.h"

@@ -11,8 +11,8 @@
  * thread; its number (correlation) finds it for what it started. What a range says stands in its
  * name, or in the payload that its program gave it.
  */
-#ifndef JVIEWD_DECODE_RECORD_HLO_H
-#define JVIEWD_DECODE_RECORD_HLO_H
+#ifndef JVIEWD_DECODE_RECORD_RECORD_HLO_H
+#define JVIEWD_DECODE_RECORD_RECORD_HLO_H
 
 #include "decode/id_map.h"
 #include "decode/pair_table.h"

@@ -6,8 +6,8 @@
  *
  * The launch of a graph is one call for all its kernels; what it says fills what the node does not.
  */
-#ifndef JVIEWD_DECODE_RECORD_NODES_H
-#define JVIEWD_DECODE_RECORD_NODES_H
+#ifndef JVIEWD_DECODE_RECORD_RECORD_NODES_H
+#define JVIEWD_DECODE_RECORD_RECORD_NODES_H
 
 #include "decode/id_map.h"
 #include "decode/record/record_hlo.h"

@@ -3,8 +3,8 @@
  * A frame that does not check is passed over, and so is what lies between it and the next one that
  * does; both are counted. Every frame stands for itself.
  */
-#ifndef JVIEWD_DECODE_RECORD_READ_H
-#define JVIEWD_DECODE_RECORD_READ_H
+#ifndef JVIEWD_DECODE_RECORD_RECORD_READ_H
+#define JVIEWD_DECODE_RECORD_RECORD_READ_H
 
 #include "api/record.h"
 #include "base/bytes.h"

@@ -7,8 +7,8 @@
  * system told it), and "CPU time" of native stacks. A sample is of one sampler: of the other's
  * types it has 0, so that a flame graph of one type holds that sampler's stacks alone.
  */
-#ifndef JVIEWD_DECODE_RECORD_SAMPLE_H
-#define JVIEWD_DECODE_RECORD_SAMPLE_H
+#ifndef JVIEWD_DECODE_RECORD_RECORD_SAMPLE_H
+#define JVIEWD_DECODE_RECORD_RECORD_SAMPLE_H
 
 #include "decode/record/record_read.h"
 #include "decode/record/record_tracks.h"

@@ -1,6 +1,6 @@
 /* A spool while it is walked: between record.c and its parts. */
-#ifndef JVIEWD_DECODE_RECORD_STATE_H
-#define JVIEWD_DECODE_RECORD_STATE_H
+#ifndef JVIEWD_DECODE_RECORD_RECORD_STATE_H
+#define JVIEWD_DECODE_RECORD_RECORD_STATE_H
 
 #include "base/arena.h"
 #include "decode/id_map.h"

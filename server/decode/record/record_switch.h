@@ -5,8 +5,8 @@
  *
  * A recording that was on from its beginning to its end has none to show.
  */
-#ifndef JVIEWD_DECODE_RECORD_GATE_H
-#define JVIEWD_DECODE_RECORD_GATE_H
+#ifndef JVIEWD_DECODE_RECORD_RECORD_SWITCH_H
+#define JVIEWD_DECODE_RECORD_RECORD_SWITCH_H
 
 #include "decode/record/record_clock.h"
 #include "decode/record/record_read.h"

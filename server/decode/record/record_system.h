@@ -8,8 +8,8 @@
  *
  * A GPU has CUDA's number where the program used CUDA, joined by UUID, else NVML's.
  */
-#ifndef JVIEWD_DECODE_RECORD_SYSTEM_H
-#define JVIEWD_DECODE_RECORD_SYSTEM_H
+#ifndef JVIEWD_DECODE_RECORD_RECORD_SYSTEM_H
+#define JVIEWD_DECODE_RECORD_RECORD_SYSTEM_H
 
 #include "decode/record/record_clock.h"
 #include "decode/record/record_read.h"

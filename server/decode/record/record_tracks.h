@@ -1,6 +1,6 @@
 /* What the walk through a spool gives to who reads one kind of its frames. */
-#ifndef JVIEWD_DECODE_RECORD_TRACKS_H
-#define JVIEWD_DECODE_RECORD_TRACKS_H
+#ifndef JVIEWD_DECODE_RECORD_RECORD_TRACKS_H
+#define JVIEWD_DECODE_RECORD_RECORD_TRACKS_H
 
 #include "trace/sink.h"
 

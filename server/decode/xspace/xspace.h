@@ -12,8 +12,8 @@
  *   xspace_stat.h    the inner loop: stats
  *   xspace_meaning.c what some stats mean beyond being args: flows, memory, counters, kinds
  */
-#ifndef JVIEWD_DECODE_XSPACE_H
-#define JVIEWD_DECODE_XSPACE_H
+#ifndef JVIEWD_DECODE_XSPACE_XSPACE_H
+#define JVIEWD_DECODE_XSPACE_XSPACE_H
 
 #include "decode/hlo/hlo.h"
 #include "decode/id_map.h"

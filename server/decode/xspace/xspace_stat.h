@@ -7,8 +7,8 @@
  * message's own end is compared once behind its last field: that saves a check per number, and
  * lets the reader take eight bytes at a time.
  */
-#ifndef JVIEWD_DECODE_XSPACE_STAT_H
-#define JVIEWD_DECODE_XSPACE_STAT_H
+#ifndef JVIEWD_DECODE_XSPACE_XSPACE_STAT_H
+#define JVIEWD_DECODE_XSPACE_XSPACE_STAT_H
 
 #include "decode/xspace/xspace.h"
 

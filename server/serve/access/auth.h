@@ -7,8 +7,8 @@
  *
  * Every comparison of a secret takes the same time wherever the first difference is.
  */
-#ifndef JVIEWD_SERVE_AUTH_H
-#define JVIEWD_SERVE_AUTH_H
+#ifndef JVIEWD_SERVE_ACCESS_AUTH_H
+#define JVIEWD_SERVE_ACCESS_AUTH_H
 
 #include "serve/serve.h"
 

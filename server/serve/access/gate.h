@@ -9,8 +9,8 @@
  * mean 127.0.0.1: the name in Host and the Origin are what tells them apart. Everything that two
  * HTTP parsers could read in two ways is refused, and the connection closed.
  */
-#ifndef JVIEWD_SERVE_GATE_H
-#define JVIEWD_SERVE_GATE_H
+#ifndef JVIEWD_SERVE_ACCESS_GATE_H
+#define JVIEWD_SERVE_ACCESS_GATE_H
 
 #include "serve/answer/header.h"
 

@@ -1,6 +1,6 @@
 /* Args and properties with their types: {name, type, value}. */
-#ifndef JVIEWD_SERVE_ARG_OUT_H
-#define JVIEWD_SERVE_ARG_OUT_H
+#ifndef JVIEWD_SERVE_ANSWER_ARG_OUT_H
+#define JVIEWD_SERVE_ANSWER_ARG_OUT_H
 
 #include "serve/answer/reply.h"
 

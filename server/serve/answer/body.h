@@ -5,8 +5,8 @@
  * A whole number may come as the text of its digits. A member that is null is as not given; one
  * that nobody asked for is refused by its name.
  */
-#ifndef JVIEWD_SERVE_BODY_H
-#define JVIEWD_SERVE_BODY_H
+#ifndef JVIEWD_SERVE_ANSWER_BODY_H
+#define JVIEWD_SERVE_ANSWER_BODY_H
 
 #include "serve/serve.h"
 

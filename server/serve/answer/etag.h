@@ -5,8 +5,8 @@
  *
  * The tag is known before the answer is computed, so a 304 costs nothing.
  */
-#ifndef JVIEWD_SERVE_ETAG_H
-#define JVIEWD_SERVE_ETAG_H
+#ifndef JVIEWD_SERVE_ANSWER_ETAG_H
+#define JVIEWD_SERVE_ANSWER_ETAG_H
 
 #include "base/hash.h"
 #include "serve/answer/request.h"

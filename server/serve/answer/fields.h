@@ -11,8 +11,8 @@
  * Read off the JSON itself, so it says the same. Numbers keep all their digits. An empty list or
  * object is a field without a value; what is null has its reason among the fields.
  */
-#ifndef JVIEWD_SERVE_FIELDS_H
-#define JVIEWD_SERVE_FIELDS_H
+#ifndef JVIEWD_SERVE_ANSWER_FIELDS_H
+#define JVIEWD_SERVE_ANSWER_FIELDS_H
 
 #include "analyse/analyse.h"
 

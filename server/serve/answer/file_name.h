@@ -1,6 +1,6 @@
 /* Names of files that are handed out. */
-#ifndef JVIEWD_SERVE_FILE_NAME_H
-#define JVIEWD_SERVE_FILE_NAME_H
+#ifndef JVIEWD_SERVE_ANSWER_FILE_NAME_H
+#define JVIEWD_SERVE_ANSWER_FILE_NAME_H
 
 #include "base/bytes.h"
 

@@ -1,6 +1,6 @@
 /* Findings as JSON: the same in /api/findings and in the overview. */
-#ifndef JVIEWD_SERVE_FINDINGS_OUT_H
-#define JVIEWD_SERVE_FINDINGS_OUT_H
+#ifndef JVIEWD_SERVE_ANSWER_FINDINGS_OUT_H
+#define JVIEWD_SERVE_ANSWER_FINDINGS_OUT_H
 
 #include "analyse/findings/findings.h"
 #include "serve/answer/reply.h"

@@ -1,6 +1,6 @@
 /* Arrows from what caused to what was caused. */
-#ifndef JVIEWD_SERVE_FLOW_OUT_H
-#define JVIEWD_SERVE_FLOW_OUT_H
+#ifndef JVIEWD_SERVE_ANSWER_FLOW_OUT_H
+#define JVIEWD_SERVE_ANSWER_FLOW_OUT_H
 
 #include "serve/answer/slice_out.h"
 

@@ -1,6 +1,6 @@
 /* Headers of a request or a reply, by name; names are equal whatever their case. */
-#ifndef JVIEWD_SERVE_HEADER_H
-#define JVIEWD_SERVE_HEADER_H
+#ifndef JVIEWD_SERVE_ANSWER_HEADER_H
+#define JVIEWD_SERVE_ANSWER_HEADER_H
 
 #include "serve/serve.h"
 

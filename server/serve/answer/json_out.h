@@ -3,8 +3,8 @@
  * Integers are exact, doubles the shortest text that reads back as the same value, NaN and
  * infinities null, texts repaired to UTF-8. Commas set themselves.
  */
-#ifndef JVIEWD_SERVE_JSON_OUT_H
-#define JVIEWD_SERVE_JSON_OUT_H
+#ifndef JVIEWD_SERVE_ANSWER_JSON_OUT_H
+#define JVIEWD_SERVE_ANSWER_JSON_OUT_H
 
 #include "base/bytes.h"
 

@@ -5,8 +5,8 @@
  * What is not declared is refused with the nearest name that is; a number out of its bounds, a
  * word that is none of the list, a parameter given twice: each has a sentence of its own.
  */
-#ifndef JVIEWD_SERVE_QUERY_H
-#define JVIEWD_SERVE_QUERY_H
+#ifndef JVIEWD_SERVE_ANSWER_QUERY_H
+#define JVIEWD_SERVE_ANSWER_QUERY_H
 
 #include "base/bytes.h"
 #include "base/error.h"

@@ -1,6 +1,6 @@
 /* What a handler answers with. */
-#ifndef JVIEWD_SERVE_REPLY_H
-#define JVIEWD_SERVE_REPLY_H
+#ifndef JVIEWD_SERVE_ANSWER_REPLY_H
+#define JVIEWD_SERVE_ANSWER_REPLY_H
 
 #include "serve/answer/json_out.h"
 #include "serve/answer/request.h"

@@ -4,8 +4,8 @@
  * getter of a number cannot fail. What depends on the run (tracks, slices, hosts) is checked here
  * and fails with what there is instead. Traces are held until the reply has been sent.
  */
-#ifndef JVIEWD_SERVE_REQUEST_H
-#define JVIEWD_SERVE_REQUEST_H
+#ifndef JVIEWD_SERVE_ANSWER_REQUEST_H
+#define JVIEWD_SERVE_ANSWER_REQUEST_H
 
 #include "serve/answer/query.h"
 #include "serve/serve.h"

@@ -1,6 +1,6 @@
 /* A run as /api/runs and /api/run tell it. */
-#ifndef JVIEWD_SERVE_RUN_OUT_H
-#define JVIEWD_SERVE_RUN_OUT_H
+#ifndef JVIEWD_SERVE_ANSWER_RUN_OUT_H
+#define JVIEWD_SERVE_ANSWER_RUN_OUT_H
 
 #include "serve/answer/reply.h"
 

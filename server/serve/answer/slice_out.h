@@ -1,6 +1,6 @@
 /* Slices as rows of a reply. */
-#ifndef JVIEWD_SERVE_SLICE_OUT_H
-#define JVIEWD_SERVE_SLICE_OUT_H
+#ifndef JVIEWD_SERVE_ANSWER_SLICE_OUT_H
+#define JVIEWD_SERVE_ANSWER_SLICE_OUT_H
 
 #include "serve/answer/table_out.h"
 

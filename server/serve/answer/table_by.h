@@ -1,6 +1,6 @@
 /* The route of a table that takes a restriction and by=, and sums time. */
-#ifndef JVIEWD_SERVE_TABLE_BY_H
-#define JVIEWD_SERVE_TABLE_BY_H
+#ifndef JVIEWD_SERVE_ANSWER_TABLE_BY_H
+#define JVIEWD_SERVE_ANSWER_TABLE_BY_H
 
 #include "serve/answer/table_out.h"
 

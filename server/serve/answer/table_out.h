@@ -5,8 +5,8 @@
  *          dot.3,1200,
  *   MD     | name | self (ms) |      the columns a terminal shows, humanised
  */
-#ifndef JVIEWD_SERVE_TABLE_OUT_H
-#define JVIEWD_SERVE_TABLE_OUT_H
+#ifndef JVIEWD_SERVE_ANSWER_TABLE_OUT_H
+#define JVIEWD_SERVE_ANSWER_TABLE_OUT_H
 
 #include "serve/answer/reply.h"
 

@@ -1,6 +1,6 @@
 /* What a track is, in the words of /api/tracks. */
-#ifndef JVIEWD_SERVE_TRACK_WORDS_H
-#define JVIEWD_SERVE_TRACK_WORDS_H
+#ifndef JVIEWD_SERVE_ANSWER_TRACK_WORDS_H
+#define JVIEWD_SERVE_ANSWER_TRACK_WORDS_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* What people said of runs, as routes ask and tell it. */
-#ifndef JVIEWD_SERVE_USER_OUT_H
-#define JVIEWD_SERVE_USER_OUT_H
+#ifndef JVIEWD_SERVE_ANSWER_USER_OUT_H
+#define JVIEWD_SERVE_ANSWER_USER_OUT_H
 
 #include "serve/answer/reply.h"
 

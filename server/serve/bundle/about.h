@@ -7,8 +7,8 @@
  * is data: sizes and counts are bounded, a member of another type makes the whole file one that is
  * not used, with the reason; members that are not known here are left alone.
  */
-#ifndef JVIEWD_SERVE_ABOUT_H
-#define JVIEWD_SERVE_ABOUT_H
+#ifndef JVIEWD_SERVE_BUNDLE_ABOUT_H
+#define JVIEWD_SERVE_BUNDLE_ABOUT_H
 
 #include "serve/answer/json_out.h"
 #include "store/catalog.h"

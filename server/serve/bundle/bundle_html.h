@@ -8,8 +8,8 @@
  * Below 5 MB whatever the run: tables have their first rows, the timeline its coarse levels, and
  * the page says so. Every number is of the endpoint that the server answers by.
  */
-#ifndef JVIEWD_SERVE_BUNDLE_HTML_H
-#define JVIEWD_SERVE_BUNDLE_HTML_H
+#ifndef JVIEWD_SERVE_BUNDLE_BUNDLE_HTML_H
+#define JVIEWD_SERVE_BUNDLE_BUNDLE_HTML_H
 
 #include "serve/answer/request.h"
 

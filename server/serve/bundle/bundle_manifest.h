@@ -14,8 +14,8 @@
  * and are never paths. A bundle is a stranger's: every text and count is bounded here; whether the
  * segments hold what they should is for whoever opens them.
  */
-#ifndef JVIEWD_SERVE_BUNDLE_MANIFEST_H
-#define JVIEWD_SERVE_BUNDLE_MANIFEST_H
+#ifndef JVIEWD_SERVE_BUNDLE_BUNDLE_MANIFEST_H
+#define JVIEWD_SERVE_BUNDLE_BUNDLE_MANIFEST_H
 
 #include "serve/bundle/about.h"
 #include "store/user.h"

@@ -3,8 +3,8 @@
  * The index keeps the manifest's `said` with the facts of the bundle's first member; nothing of it
  * is in the user database until somebody asks for that (POST /api/notes with "import").
  */
-#ifndef JVIEWD_SERVE_BUNDLED_H
-#define JVIEWD_SERVE_BUNDLED_H
+#ifndef JVIEWD_SERVE_BUNDLE_BUNDLED_H
+#define JVIEWD_SERVE_BUNDLE_BUNDLED_H
 
 #include "serve/bundle/bundle_manifest.h"
 #include "serve/serve.h"

@@ -2,8 +2,8 @@
  *
  * What stands between is CivetWeb's: http.c hands in how to read and write.
  */
-#ifndef JVIEWD_SERVE_EXCHANGE_H
-#define JVIEWD_SERVE_EXCHANGE_H
+#ifndef JVIEWD_SERVE_HTTP_EXCHANGE_H
+#define JVIEWD_SERVE_HTTP_EXCHANGE_H
 
 #include "serve/access/gate.h"
 #include "serve/server.h"

@@ -4,8 +4,8 @@
  * rest on a pool of ours. No document root: every request goes through the gate, then auth, then
  * the routes. http_stop answers what is in flight, ends event streams, then closes.
  */
-#ifndef JVIEWD_SERVE_HTTP_H
-#define JVIEWD_SERVE_HTTP_H
+#ifndef JVIEWD_SERVE_HTTP_HTTP_H
+#define JVIEWD_SERVE_HTTP_HTTP_H
 
 #include "serve/access/auth.h"
 #include "serve/serve.h"

@@ -1,6 +1,6 @@
 /* The head of a reply as text: status line, the headers that every reply carries, its own. */
-#ifndef JVIEWD_SERVE_HTTP_HEAD_H
-#define JVIEWD_SERVE_HTTP_HEAD_H
+#ifndef JVIEWD_SERVE_HTTP_HTTP_HEAD_H
+#define JVIEWD_SERVE_HTTP_HTTP_HEAD_H
 
 #include "serve/serve.h"
 

@@ -7,8 +7,8 @@
  * only where OUTFLOW_AHEAD_BYTES_MAX wait already; where the room of all connections is taken, or
  * the disk takes nothing, pieces go from hand to hand. One thread puts, one sends.
  */
-#ifndef JVIEWD_SERVE_OUTFLOW_H
-#define JVIEWD_SERVE_OUTFLOW_H
+#ifndef JVIEWD_SERVE_HTTP_OUTFLOW_H
+#define JVIEWD_SERVE_HTTP_OUTFLOW_H
 
 #include <stdatomic.h>
 

@@ -7,8 +7,8 @@
  *   accepts     poll, up to 2 s ..x  ends, closes its sockets
  *   wake           connect, close ^
  */
-#ifndef JVIEWD_SERVE_WAKE_H
-#define JVIEWD_SERVE_WAKE_H
+#ifndef JVIEWD_SERVE_HTTP_WAKE_H
+#define JVIEWD_SERVE_HTTP_WAKE_H
 
 struct wake;
 

@@ -7,8 +7,8 @@
  * than a page may be, the first rows in their own order are kept; the handler answers the others,
  * and all of a table that is too large to be kept.
  */
-#ifndef JVIEWD_SERVE_KEPT_H
-#define JVIEWD_SERVE_KEPT_H
+#ifndef JVIEWD_SERVE_KEPT_KEPT_H
+#define JVIEWD_SERVE_KEPT_KEPT_H
 
 #include "serve/answer/reply.h"
 

@@ -1,6 +1,6 @@
 /* How the bytes of a kept table lie: shared by who packs them and who opens them. */
-#ifndef JVIEWD_SERVE_KEPT_CELLS_H
-#define JVIEWD_SERVE_KEPT_CELLS_H
+#ifndef JVIEWD_SERVE_KEPT_KEPT_CELLS_H
+#define JVIEWD_SERVE_KEPT_KEPT_CELLS_H
 
 #include "serve/kept/kept_table.h"
 

@@ -10,8 +10,8 @@
  * Made and read by the same program on the same machine, so numbers stand as they are in memory.
  * What is read is checked all the same: every id, every index, every size.
  */
-#ifndef JVIEWD_SERVE_KEPT_TABLE_H
-#define JVIEWD_SERVE_KEPT_TABLE_H
+#ifndef JVIEWD_SERVE_KEPT_KEPT_TABLE_H
+#define JVIEWD_SERVE_KEPT_KEPT_TABLE_H
 
 #include "analyse/analyse.h"
 

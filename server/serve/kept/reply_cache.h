@@ -6,8 +6,8 @@
  * generation: so an entry of the present generation is the answer, and asking for it again costs
  * a copy. Each slot holds one reply; a newer one takes its place. 512 of at most 32 KiB: 16 MiB.
  */
-#ifndef JVIEWD_SERVE_REPLY_CACHE_H
-#define JVIEWD_SERVE_REPLY_CACHE_H
+#ifndef JVIEWD_SERVE_KEPT_REPLY_CACHE_H
+#define JVIEWD_SERVE_KEPT_REPLY_CACHE_H
 
 #include "serve/serve.h"
 

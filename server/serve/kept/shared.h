@@ -8,8 +8,8 @@
  * Nothing is opened before a handler has to make something. One thread asks, and asks without any
  * restriction; what the analyses hold lives as long as the arena.
  */
-#ifndef JVIEWD_SERVE_SHARED_H
-#define JVIEWD_SERVE_SHARED_H
+#ifndef JVIEWD_SERVE_KEPT_SHARED_H
+#define JVIEWD_SERVE_KEPT_SHARED_H
 
 #include "analyse/findings/memo.h"
 #include "serve/answer/request.h"

@@ -5,8 +5,8 @@
  *   step_500@step=4-9           some of its steps
  *   step_500@1000000-2000000    a window of it, in picoseconds
  */
-#ifndef JVIEWD_SERVE_SIDE_H
-#define JVIEWD_SERVE_SIDE_H
+#ifndef JVIEWD_SERVE_KEPT_SIDE_H
+#define JVIEWD_SERVE_KEPT_SIDE_H
 
 #include "analyse/compare/diff.h"
 #include "serve/answer/request.h"

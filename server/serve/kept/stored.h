@@ -8,8 +8,8 @@
  * is trusted beyond it. Smaller runs are answered as fast as a file is read; so is what a hand asks
  * that drags a range (`spread=none`), and no two of its windows are alike.
  */
-#ifndef JVIEWD_SERVE_STORED_H
-#define JVIEWD_SERVE_STORED_H
+#ifndef JVIEWD_SERVE_KEPT_STORED_H
+#define JVIEWD_SERVE_KEPT_STORED_H
 
 #include "serve/serve.h"
 

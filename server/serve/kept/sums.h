@@ -1,7 +1,7 @@
 /* Sums of blocks (analyse/scan/block_sums.h) for a question about a window, from the server's
  * cache of them. */
-#ifndef JVIEWD_SERVE_SUMS_H
-#define JVIEWD_SERVE_SUMS_H
+#ifndef JVIEWD_SERVE_KEPT_SUMS_H
+#define JVIEWD_SERVE_KEPT_SUMS_H
 
 #include "serve/serve.h"
 

@@ -10,8 +10,8 @@
  * A tool's numbers are the endpoints' own. Names in them come from files of strangers: every answer
  * says so before it begins, and no name ever stands in a tool's description.
  */
-#ifndef JVIEWD_SERVE_MCP_H
-#define JVIEWD_SERVE_MCP_H
+#ifndef JVIEWD_SERVE_MCP_MCP_H
+#define JVIEWD_SERVE_MCP_MCP_H
 
 #include "serve/serve.h"
 

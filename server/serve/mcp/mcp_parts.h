@@ -1,6 +1,6 @@
 /* Inside mcp*.c. */
-#ifndef JVIEWD_SERVE_MCP_PARTS_H
-#define JVIEWD_SERVE_MCP_PARTS_H
+#ifndef JVIEWD_SERVE_MCP_MCP_PARTS_H
+#define JVIEWD_SERVE_MCP_MCP_PARTS_H
 
 #include <jansson.h>
 

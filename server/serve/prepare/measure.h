@@ -4,8 +4,8 @@
  *
  * A server does it beside its answers (prepare.h), a command before it prints a trend.
  */
-#ifndef JVIEWD_SERVE_MEASURE_H
-#define JVIEWD_SERVE_MEASURE_H
+#ifndef JVIEWD_SERVE_PREPARE_MEASURE_H
+#define JVIEWD_SERVE_PREPARE_MEASURE_H
 
 #include "serve/serve.h"
 

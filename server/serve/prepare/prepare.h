@@ -13,8 +13,8 @@
  * Who looks at a run that was just indexed has the processors first: while answers go out the
  * preparation waits, for two seconds at most.
  */
-#ifndef JVIEWD_SERVE_PREPARE_H
-#define JVIEWD_SERVE_PREPARE_H
+#ifndef JVIEWD_SERVE_PREPARE_PREPARE_H
+#define JVIEWD_SERVE_PREPARE_PREPARE_H
 
 #include "serve/serve.h"
 #include "serve/server.h"

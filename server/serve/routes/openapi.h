@@ -1,6 +1,6 @@
 /* api/openapi.yaml, carried by the program; server/CMakeLists.txt generates the bytes. */
-#ifndef JVIEWD_SERVE_OPENAPI_H
-#define JVIEWD_SERVE_OPENAPI_H
+#ifndef JVIEWD_SERVE_ROUTES_OPENAPI_H
+#define JVIEWD_SERVE_ROUTES_OPENAPI_H
 
 #include "base/bytes.h"
 

@@ -1,6 +1,6 @@
 /* The server's side of a query: its process, watched. */
-#ifndef JVIEWD_SERVE_SQL_JOB_H
-#define JVIEWD_SERVE_SQL_JOB_H
+#ifndef JVIEWD_SERVE_SQL_SQL_JOB_H
+#define JVIEWD_SERVE_SQL_SQL_JOB_H
 
 #include "base/bytes.h"
 #include "base/error.h"

@@ -1,6 +1,6 @@
 /* The tables behind the views: each of a whole run, with all its rows. */
-#ifndef JVIEWD_SERVE_SQL_MAKERS_H
-#define JVIEWD_SERVE_SQL_MAKERS_H
+#ifndef JVIEWD_SERVE_SQL_SQL_MAKERS_H
+#define JVIEWD_SERVE_SQL_SQL_MAKERS_H
 
 #include "analyse/analyse.h"
 

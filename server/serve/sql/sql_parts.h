@@ -17,8 +17,8 @@
  * What is told of the runs names the files of each, so a worker opens nothing but these: no
  * catalog, no directory. What was opened and made for one query stays for the next.
  */
-#ifndef JVIEWD_SERVE_SQL_PARTS_H
-#define JVIEWD_SERVE_SQL_PARTS_H
+#ifndef JVIEWD_SERVE_SQL_SQL_PARTS_H
+#define JVIEWD_SERVE_SQL_SQL_PARTS_H
 
 #include "serve/answer/reply.h"
 #include "store/sql.h"

@@ -10,8 +10,8 @@
  * The one that stands ready has the limits of all (sql_worker.c), knows of no run yet and holds no
  * file. One stays, and the one that stayed before ends; so does one that nobody asks for a minute.
  */
-#ifndef JVIEWD_SERVE_SQL_PROCESS_H
-#define JVIEWD_SERVE_SQL_PROCESS_H
+#ifndef JVIEWD_SERVE_SQL_SQL_PROCESS_H
+#define JVIEWD_SERVE_SQL_SQL_PROCESS_H
 
 #include <sys/types.h>
 

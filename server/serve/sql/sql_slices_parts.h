@@ -13,8 +13,8 @@
  *   sql_slices_asked.c  what a query's bounds leave: runs, hosts, tracks, names, a window
  *   sql_slices_walk.c   the rows, one after the other
  */
-#ifndef JVIEWD_SERVE_SQL_SLICES_PARTS_H
-#define JVIEWD_SERVE_SQL_SLICES_PARTS_H
+#ifndef JVIEWD_SERVE_SQL_SQL_SLICES_PARTS_H
+#define JVIEWD_SERVE_SQL_SQL_SLICES_PARTS_H
 
 #include "serve/answer/slice_out.h"
 #include "serve/sql/sql_parts.h"

@@ -5,8 +5,8 @@
  * constant, frame of reference, or delta + frame of reference, in its own zstd frame (none below
  * 64 bytes), with min, max and count outside as a filter.
  */
-#ifndef JVIEWD_TRACE_ARGS_H
-#define JVIEWD_TRACE_ARGS_H
+#ifndef JVIEWD_TRACE_ARGS_ARGS_H
+#define JVIEWD_TRACE_ARGS_ARGS_H
 
 #include "base/error.h"
 #include "trace/block.h"

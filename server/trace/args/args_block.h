@@ -20,8 +20,8 @@
  * Values are compared and packed in *ordered bits*: unsigned, in the order of the values; only
  * ARG_INT64 differs from its own bits, by the sign bit.
  */
-#ifndef JVIEWD_TRACE_ARGS_BLOCK_H
-#define JVIEWD_TRACE_ARGS_BLOCK_H
+#ifndef JVIEWD_TRACE_ARGS_ARGS_BLOCK_H
+#define JVIEWD_TRACE_ARGS_ARGS_BLOCK_H
 
 #include "trace/trace.h"
 

@@ -10,8 +10,8 @@
  * in memory that is kept from block to block. An event costs a look at each of the chosen keys
  * that it has. A key that stands twice in an event yields its first value.
  */
-#ifndef JVIEWD_TRACE_ARGS_WALK_H
-#define JVIEWD_TRACE_ARGS_WALK_H
+#ifndef JVIEWD_TRACE_ARGS_ARGS_WALK_H
+#define JVIEWD_TRACE_ARGS_ARGS_WALK_H
 
 #include "trace/args/args.h"
 

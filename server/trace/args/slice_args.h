@@ -3,8 +3,8 @@
  * One event's args cost its block's columns unpacked; here a block is unpacked once, and the last
  * few stay at hand.
  */
-#ifndef JVIEWD_TRACE_SLICE_ARGS_H
-#define JVIEWD_TRACE_SLICE_ARGS_H
+#ifndef JVIEWD_TRACE_ARGS_SLICE_ARGS_H
+#define JVIEWD_TRACE_ARGS_SLICE_ARGS_H
 
 #include "trace/args/args.h"
 

@@ -1,6 +1,6 @@
 /* Counter tracks: samples and levels of min and max. */
-#ifndef JVIEWD_TRACE_COUNTER_H
-#define JVIEWD_TRACE_COUNTER_H
+#ifndef JVIEWD_TRACE_EVENTS_COUNTER_H
+#define JVIEWD_TRACE_EVENTS_COUNTER_H
 
 #include "trace/trace.h"
 

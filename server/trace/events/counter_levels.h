@@ -10,8 +10,8 @@
  *
  * A sample that is no number takes no part in ranges.
  */
-#ifndef JVIEWD_TRACE_COUNTER_LEVELS_H
-#define JVIEWD_TRACE_COUNTER_LEVELS_H
+#ifndef JVIEWD_TRACE_EVENTS_COUNTER_LEVELS_H
+#define JVIEWD_TRACE_EVENTS_COUNTER_LEVELS_H
 
 #include "trace/trace.h"
 

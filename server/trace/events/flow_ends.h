@@ -1,6 +1,6 @@
 /* Ends of arrows on their way: as given, and as joined. */
-#ifndef JVIEWD_TRACE_FLOW_ENDS_H
-#define JVIEWD_TRACE_FLOW_ENDS_H
+#ifndef JVIEWD_TRACE_EVENTS_FLOW_ENDS_H
+#define JVIEWD_TRACE_EVENTS_FLOW_ENDS_H
 
 #include "trace/writers.h"
 

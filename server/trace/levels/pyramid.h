@@ -15,8 +15,8 @@
  * extents, exactly. Base is the least level with at most one quantum for 8 slices; every fourth
  * level from there on is stored, until few cells are left.
  */
-#ifndef JVIEWD_TRACE_PYRAMID_H
-#define JVIEWD_TRACE_PYRAMID_H
+#ifndef JVIEWD_TRACE_LEVELS_PYRAMID_H
+#define JVIEWD_TRACE_LEVELS_PYRAMID_H
 
 #include "trace/levels/tile.h"
 #include "trace/readers.h"

@@ -13,8 +13,8 @@
  * so that a bucket holds self time to the picosecond before it is rounded. Work tracks are those
  * with slices that are neither derived nor containers of other tracks' work.
  */
-#ifndef JVIEWD_TRACE_SUMMARY_H
-#define JVIEWD_TRACE_SUMMARY_H
+#ifndef JVIEWD_TRACE_LEVELS_SUMMARY_H
+#define JVIEWD_TRACE_LEVELS_SUMMARY_H
 
 #include "trace/levels/tile.h"
 #include "trace/readers.h"

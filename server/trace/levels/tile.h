@@ -4,8 +4,8 @@
  * index * 1024 * 2^level. Which of the stored pyramid or the fold of slices answers depends on the
  * segment alone, so equal questions have equal bytes.
  */
-#ifndef JVIEWD_TRACE_TILE_H
-#define JVIEWD_TRACE_TILE_H
+#ifndef JVIEWD_TRACE_LEVELS_TILE_H
+#define JVIEWD_TRACE_LEVELS_TILE_H
 
 #include "trace/trace.h"
 

@@ -1,6 +1,6 @@
 /* Writes the cells of a tile, in time order: pieces that begin in one quantum become one cell. */
-#ifndef JVIEWD_TRACE_TILE_PEN_H
-#define JVIEWD_TRACE_TILE_PEN_H
+#ifndef JVIEWD_TRACE_LEVELS_TILE_WRITER_H
+#define JVIEWD_TRACE_LEVELS_TILE_WRITER_H
 
 #include "trace/levels/tile.h"
 #include "trace/writers.h"

@@ -1,6 +1,6 @@
 /* Slices by name: whole-trace totals, and where they are. */
-#ifndef JVIEWD_TRACE_BY_NAME_H
-#define JVIEWD_TRACE_BY_NAME_H
+#ifndef JVIEWD_TRACE_NAMES_BY_NAME_H
+#define JVIEWD_TRACE_NAMES_BY_NAME_H
 
 #include "trace/trace.h"
 

@@ -1,6 +1,6 @@
 /* Totals and quantiles of one name: of all its durations at once, or as they come. */
-#ifndef JVIEWD_TRACE_NAME_TOTALS_H
-#define JVIEWD_TRACE_NAME_TOTALS_H
+#ifndef JVIEWD_TRACE_NAMES_NAME_TOTALS_H
+#define JVIEWD_TRACE_NAMES_NAME_TOTALS_H
 
 #include <stdint.h>
 

@@ -4,8 +4,8 @@
  *
  *   bucket   0 1 ... 63 | 64 65 ... 127 | 128 130 132 ... 254 | 256 260 ...
  */
-#ifndef JVIEWD_TRACE_QUANTILE_H
-#define JVIEWD_TRACE_QUANTILE_H
+#ifndef JVIEWD_TRACE_NAMES_QUANTILE_H
+#define JVIEWD_TRACE_NAMES_QUANTILE_H
 
 #include <stdint.h>
 

@@ -14,8 +14,8 @@
  * thread. Tracks, rows, chunks, args and arrows belong to who takes slices: to a second thread,
  * where there is one, until sink_settle says that it is done. Each side has its own failure.
  */
-#ifndef JVIEWD_TRACE_SINK_STATE_H
-#define JVIEWD_TRACE_SINK_STATE_H
+#ifndef JVIEWD_TRACE_SINK_SINK_STATE_H
+#define JVIEWD_TRACE_SINK_SINK_STATE_H
 
 #include <stdatomic.h>
 

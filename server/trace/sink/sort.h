@@ -3,8 +3,8 @@
  * Runs of 262,144 are sorted in memory and set aside; at the end they are merged. What fits one
  * run never leaves memory. Order: track, start, longest first, file order; no two are equal.
  */
-#ifndef JVIEWD_TRACE_SORT_H
-#define JVIEWD_TRACE_SORT_H
+#ifndef JVIEWD_TRACE_SINK_SORT_H
+#define JVIEWD_TRACE_SINK_SORT_H
 
 #include "base/error.h"
 #include "trace/trace.h"

@@ -3,8 +3,8 @@
  *   query ──check_args.c──> struct asked_check ──check.c──> struct checked ──> JSON
  *                                                              └──check_out.c──> text, md, JUnit
  */
-#ifndef JVIEWD_SERVE_CHECK_PARTS_H
-#define JVIEWD_SERVE_CHECK_PARTS_H
+#ifndef JVIEWD_SERVE_ROUTES_CHECK_CHECK_H
+#define JVIEWD_SERVE_ROUTES_CHECK_CHECK_H
 
 #include "analyse/compare/check.h"
 #include "serve/answer/query.h"

@@ -1,6 +1,6 @@
 /* Inside /api/flame: trees for speedscope.app. */
-#ifndef JVIEWD_SERVE_FLAME_PARTS_H
-#define JVIEWD_SERVE_FLAME_PARTS_H
+#ifndef JVIEWD_SERVE_ROUTES_FLAME_FLAME_PARTS_H
+#define JVIEWD_SERVE_ROUTES_FLAME_FLAME_PARTS_H
 
 #include "analyse/flame/flame.h"
 #include "serve/answer/reply.h"

@@ -1,6 +1,6 @@
 /* The inside of /api/hlo: what its files share. */
-#ifndef JVIEWD_SERVE_HLO_PARTS_H
-#define JVIEWD_SERVE_HLO_PARTS_H
+#ifndef JVIEWD_SERVE_ROUTES_HLO_HLO_PARTS_H
+#define JVIEWD_SERVE_ROUTES_HLO_HLO_PARTS_H
 
 #include "analyse/hlo/hlo.h"
 #include "serve/answer/reply.h"

@@ -1,6 +1,6 @@
 /* Inside memory*.c: the views of GET /api/memory. */
-#ifndef JVIEWD_SERVE_MEMORY_PARTS_H
-#define JVIEWD_SERVE_MEMORY_PARTS_H
+#ifndef JVIEWD_SERVE_ROUTES_MEMORY_MEMORY_H
+#define JVIEWD_SERVE_ROUTES_MEMORY_MEMORY_H
 
 #include "analyse/memory/memory.h"
 #include "serve/answer/request.h"

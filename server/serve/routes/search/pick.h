@@ -5,8 +5,8 @@
  * Memory is k entries, whatever is scanned. Rows are in time order, so that without a filter a
  * page by start looks at k slices a row and counts the rest by two binary searches.
  */
-#ifndef JVIEWD_SERVE_PICK_H
-#define JVIEWD_SERVE_PICK_H
+#ifndef JVIEWD_SERVE_ROUTES_SEARCH_PICK_H
+#define JVIEWD_SERVE_ROUTES_SEARCH_PICK_H
 
 #include "serve/answer/slice_out.h"
 #include "trace/names/by_name.h"

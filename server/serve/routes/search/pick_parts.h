@@ -1,6 +1,6 @@
 /* Inside pick*.c. */
-#ifndef JVIEWD_SERVE_PICK_PARTS_H
-#define JVIEWD_SERVE_PICK_PARTS_H
+#ifndef JVIEWD_SERVE_ROUTES_SEARCH_PICK_PARTS_H
+#define JVIEWD_SERVE_ROUTES_SEARCH_PICK_PARTS_H
 
 #include "serve/routes/search/pick.h"
 

@@ -1,6 +1,6 @@
 /* Slices by what their args hold: key = value, or a part of any text. */
-#ifndef JVIEWD_SERVE_SEARCH_ARGS_H
-#define JVIEWD_SERVE_SEARCH_ARGS_H
+#ifndef JVIEWD_SERVE_ROUTES_SEARCH_SEARCH_ARGS_H
+#define JVIEWD_SERVE_ROUTES_SEARCH_SEARCH_ARGS_H
 
 #include "serve/routes/search/search_terms.h"
 #include "trace/trace.h"

@@ -6,8 +6,8 @@
  * Words without a sign are one text, parted by single spaces, which the name holds; all terms must
  * hold at once. ASCII case is aside but in args, which are compared exactly.
  */
-#ifndef JVIEWD_SERVE_SEARCH_TERMS_H
-#define JVIEWD_SERVE_SEARCH_TERMS_H
+#ifndef JVIEWD_SERVE_ROUTES_SEARCH_SEARCH_TERMS_H
+#define JVIEWD_SERVE_ROUTES_SEARCH_SEARCH_TERMS_H
 
 #include "base/bytes.h"
 #include "base/error.h"

@@ -1,6 +1,6 @@
 /* The inside of /api/slice: the slice that is told, and its parts in two files. */
-#ifndef JVIEWD_SERVE_SLICE_PARTS_H
-#define JVIEWD_SERVE_SLICE_PARTS_H
+#ifndef JVIEWD_SERVE_ROUTES_SLICE_SLICE_PARTS_H
+#define JVIEWD_SERVE_ROUTES_SLICE_SLICE_PARTS_H
 
 #include "serve/answer/slice_out.h"
 

@@ -2,8 +2,8 @@
  *
  *   catalog's records ──trend_points.c──> points by step or time ──trend.c──> levels, table, jumps
  */
-#ifndef JVIEWD_SERVE_TREND_PARTS_H
-#define JVIEWD_SERVE_TREND_PARTS_H
+#ifndef JVIEWD_SERVE_ROUTES_TREND_TREND_H
+#define JVIEWD_SERVE_ROUTES_TREND_TREND_H
 
 #include "analyse/stats/changes.h"
 #include "serve/answer/reply.h"
