@@ -292,14 +292,18 @@ static bool place_beside(struct parse *parse, const char *first, const char *sec
     struct str path, other, name = str_of(first);
 
     if (parse->root_given || strchr(first, '/') == NULL || !operand_path(parse, name, &path) ||
-        operand_path(parse, str_of(second), &other) || strchr(second, '/') != NULL)
+        strchr(second, '/') != NULL)
         return false;
     const char *slash = memrchr(path.at, '/', path.count);
     struct str directory = slash == path.at ? STR("/")
                            : slash == NULL  ? STR(".")
                                             : (struct str){path.at, (size_t)(slash - path.at)};
     struct str part = str_skip(name, path.count);
+    struct str beside = str_format(parse->arena, "%.*s/%s", STR_ARG(directory), second);
 
+    /* A word that is a path from here is one, unless a run beside the first is called so. */
+    if (operand_path(parse, str_of(second), &other) && !operand_path(parse, beside, &other))
+        return false;
     while (str_starts(part, STR("/")))
         part = str_skip(part, 1);
     add_root(parse, directory);

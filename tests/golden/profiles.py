@@ -17,15 +17,16 @@ INDEX_SECONDS = 600
 QUIET_LOOKS = 10
 
 
-def roots():
-    """{name: directory}; empty where the environment names none."""
+def roots(cases=False):
+    """{name: directory}; with `cases` also the made ones that lie there. Empty where the environment names none."""
     corpus = os.environ.get("JVIEW_CORPUS")
     if not corpus:
         return {}
     corpus = pathlib.Path(corpus)
     beside = corpus.parent
     found = {"captures": beside / "captures", "corpus": corpus}
-    found |= {f"cases/{name}": beside / "cases" / name for name in ("derived", "numbers", "steps", "traces")}
+    if cases:
+        found |= {f"cases/{name}": beside / "cases" / name for name in ("derived", "numbers", "steps", "traces")}
     return {name: path for name, path in found.items() if path.is_dir()}
 
 

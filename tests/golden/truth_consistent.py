@@ -91,7 +91,7 @@ def check_overview(asked):
     run, step = asked.run, page["step"]
     kinds = {part["kind"]: part["self_ps"] for part in page["breakdown"]}
     equal(run, "kinds of the breakdown", sum(kinds.values()), page["breakdown_total_ps"])
-    counted = [row for row in asked.table("api/steps")["all"] if not row["warmup"]]
+    counted = [row for row in asked.table("api/steps")["all"] if not row["warmup"] and not row["cut"]]
     if page["breakdown_of"] == "steps":
         equal(run, "breakdown of steps", page["breakdown_total_ps"], step["total_ps"])
         equal(run, "steps that count", (step["counted"], step["total_ps"]), (len(counted), sum_of(counted, "dur_ps")))
@@ -147,7 +147,7 @@ def check_communication(asked):
     """In steps that the rows have by number; where a number is of a warm-up as well, it cannot be asked for."""
     steps = asked.table("api/steps")
     told = asked.table("api/hosts", by="device")
-    if not steps or not told or not steps["all"] or any(row["warmup"] or row["step"] is None for row in steps["all"]):
+    if not steps or not told or not steps["all"] or any(row["warmup"] or row["cut"] or row["step"] is None for row in steps["all"]):
         return
     numbers = sorted({row["step"] for row in steps["all"]})
     found = asked.table("api/collectives", by="device", step=",".join(map(str, numbers)))

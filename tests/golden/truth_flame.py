@@ -49,8 +49,29 @@ class Module:
         if called and isinstance(called[0], tuple):  # packed
             called = self.numbers(called[0])
         return {"name": wire.text(self.blob, wire.last(fields, 1, None)), "opcode": wire.text(self.blob, wire.last(fields, 2, None)),
-                "id": wire.last(fields, 35), "called": called, "scope": wire.text(self.blob, wire.last(about, 2, None)),
+                "id": wire.last(fields, 35), "called": called, "operands": self.operands(fields), "scope": wire.text(self.blob, wire.last(about, 2, None)),
                 "file": wire.text(self.blob, wire.last(about, 3, None)), "line": wire.last(about, 4), "frame": wire.last(about, 15)}
+
+    def operands(self, fields):
+        given = fields.get(36, [])
+        return self.numbers(given[0]) if given and isinstance(given[0], tuple) else given
+
+    def sources(self, with_events):
+        """{op: the ops whose values it uses, through instructions that leave no events}"""
+        by_id = {one["id"]: one for one in self.instructions.values()}
+
+        def found(one, seen):
+            for number in one["operands"]:
+                other = by_id.get(number)
+                if other is None or number in seen:
+                    continue
+                seen.add(number)
+                if other["name"] in with_events:
+                    yield other["name"]
+                else:
+                    yield from found(other, seen)
+
+        return {name: set(found(one, set())) for name, one in self.instructions.items() if name in with_events}
 
     def numbers(self, span):
         at, out = span[0], []
@@ -111,9 +132,9 @@ def elements(scope):
     return out + [scope[begin:]] if scope[begin:] else out
 
 
-def ops_of(path):
-    """(op, module's name, program, length up to the partner that ends it)"""
-    ends, ops = {}, []
+def ops_of(path, programs):
+    """(op, module's name, program, length up to the partner that ends it, or to the first use of its value before that)"""
+    ends, ops, executions = {}, [], collections.defaultdict(list)
     for plane in wire.read(path)["planes"]:
         for line in plane["lines"]:
             for event in line["events"]:
@@ -126,14 +147,25 @@ def ops_of(path):
     for stats, begin, end in ops:
         if "_p" in stats and stats.get("_pt", 0) == 0:
             end = max(end, ends.get(stats["_p"], end))
-        yield stats["hlo_op"], stats["hlo_module"], stats.get("program_id"), end - begin
+        key = stats.get("program_id"), stats.get("run_id"), stats.get("device_ordinal")
+        executions[key].append([begin, end, stats["hlo_op"], stats["hlo_module"]])
+    for (program, *_), events in executions.items():
+        uses = programs[program].sources({event[2] for event in events}) if program in programs else {}
+        last = {}
+        for event in sorted(events, key=lambda event: event[0]):
+            for source in uses.get(event[2], ()):
+                if source in last:
+                    last[source][1] = max(last[source][0], min(last[source][1], event[0]))
+            last[event[2]] = event
+        for begin, end, op, module in events:
+            yield op, module, program, end - begin
 
 
 def wanted_leaves(path):
     programs, ret = programs_of(path), {by: collections.Counter() for by in ("scope", "source", "stack")}
     nothing = Module.__new__(Module)
     nothing.instructions = {}
-    for op, name, program, length in ops_of(path):
+    for op, name, program, length in ops_of(path, programs):
         module = programs.get(program, nothing)
         scope = module.instructions[op]["scope"] if op in module.instructions else ""
         calls = ["%s (%s:%d)" % (function, file.rsplit("/", 1)[-1], line) for function, file, line in reversed(module.stack(op))]

@@ -138,7 +138,7 @@ def runs_with_nothing_in_common(server):
     told = good(server, "/api/diff", a="alpha_1", b="beta_2").json
     states = {row["name"]: row["state"] for row in told["rows"]}
     assert states == {"dot.1": "gone", "fusion.2": "gone", "copy.3": "gone", "conv.9": "new", "sort.8": "new", "scatter.7": "new",
-                      "other": "same", "idle": "same"}, states
+                      "not matched": "same", "idle": "same"}, states
     assert sum(row["delta_ps"] for row in told["rows"]) == told["total_delta_ps"], told["rows"]
     assert {row["match"] for row in told["rows"]} == {"none", None}, "nobody found a partner"
     assert "0 % of both runs" in cli(server, "diff", "alpha_1", "beta_2")

@@ -25,8 +25,7 @@ void op_placement_add_movable(struct op_placement_work *work, struct str name, e
 
 bool op_placement_has_devices(const struct trace *trace);
 
-/* op_placement_host.c. Did ops of the host call back? Then its threads' slices tell the same again.
- */
+/* op_placement_host.c. Did ops of the host call back? Then its threads' slices tell that again. */
 bool places_add_host_ops(struct op_placement_work *work, const struct selection *selection);
 void places_add_callbacks(struct op_placement_work *work, const struct selection *selection);
 

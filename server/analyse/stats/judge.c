@@ -106,8 +106,10 @@ static void add_run_spread(struct shift *shift, int64_t middle, const struct jud
 {
     double spread =
         normal_above(1 - rule->confidence) * sqrt(2) * RUN_SPREAD * fabs((double)shift->a_median);
-    double low = hypot((double)middle - (double)shift->low, spread);
-    double high = hypot((double)shift->high - (double)middle, spread);
+    double below = (double)middle - (double)shift->low,
+           above = (double)shift->high - (double)middle;
+    double low = sqrt(below * below + spread * spread);
+    double high = sqrt(above * above + spread * spread);
 
     shift->low = to_i64((double)middle - low);
     shift->high = to_i64((double)middle + high);

@@ -162,9 +162,9 @@ static struct found find_all(const struct run_traces *run, bool marked, struct s
         struct found found;
         void (*find)(const struct host_trace *, uint32_t, struct step_list *);
     } finders[] = {
-        {{STEP_LINE, false}, find_on_lines},     {{STEP_ANNOTATION, false}, find_annotated},
-        {{STEP_MODULE, false}, find_executions}, {{STEP_LINE, true}, find_on_derived_lines},
-        {{STEP_REPEATED, false}, find_repeated},
+        {{STEP_LINE, false}, find_on_lines},          {{STEP_ANNOTATION, false}, find_annotated},
+        {{STEP_MODULE, false}, find_executions},      {{STEP_LINE, true}, find_on_derived_lines},
+        {{STEP_ANNOTATION, false}, find_named_roots}, {{STEP_REPEATED, false}, find_repeated},
     };
 
     for (size_t i = 0; i < COUNT(finders); i++) {

@@ -132,8 +132,7 @@ static void find_profiler_steps(const struct host_trace *host, uint32_t index,
     }
 }
 
-/* JAX marks roots; what it writes as JSON keeps their numbers alone. TensorFlow's roots have a name
- * that XProf gives them. */
+/* JAX marks roots; what it writes as JSON keeps their numbers alone. */
 void find_annotated(const struct host_trace *host, uint32_t index, struct step_list *list)
 {
     uint32_t from = list->count;
@@ -141,10 +140,15 @@ void find_annotated(const struct host_trace *host, uint32_t index, struct step_l
     find_marked(host, index, "_r", "step_num", marks_root, list);
     if (list->count == from)
         find_marked(host, index, "step_num", "step_num", marks_any, list);
-    if (list->count == from)
-        find_marked(host, index, "step_name", "step_name", marks_any, list);
     if (list->count == from) {
         find_profiler_steps(host, index, list);
         drop_stub(list, from);
     }
+}
+
+/* TensorFlow's roots have a name that XProf gives them; XProf's line of steps, where there is one,
+ * says more. */
+void find_named_roots(const struct host_trace *host, uint32_t index, struct step_list *list)
+{
+    find_marked(host, index, "step_name", "step_name", marks_any, list);
 }

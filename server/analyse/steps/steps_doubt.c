@@ -101,7 +101,8 @@ static bool rests_inside(const struct host_sum *sum)
         return false;
     inside = (double)sum->busy_in_ps / (double)sum->steps_ps;
     outside = (double)(sum->busy_ps - sum->busy_in_all_steps_ps) / (double)outside_ps;
-    return outside > works && inside < rests * outside;
+    return outside > works && inside < rests * outside &&
+           (double)(sum->busy_ps - sum->busy_in_all_steps_ps) > works * (double)sum->busy_ps;
 }
 
 static bool holds_little(const struct steps *steps, const struct host_sum *sum)

@@ -42,6 +42,7 @@ int step_by_start(const void *left, const void *right); /* longest first */
 bool step_number_at_end(struct str name, int64_t *ret);
 
 void find_annotated(const struct host_trace *host, uint32_t index, struct step_list *list);
+void find_named_roots(const struct host_trace *host, uint32_t index, struct step_list *list);
 void find_on_lines(const struct host_trace *host, uint32_t index, struct step_list *list);
 void find_on_derived_lines(const struct host_trace *host, uint32_t index, struct step_list *list);
 void find_executions(const struct host_trace *host, uint32_t index, struct step_list *list);

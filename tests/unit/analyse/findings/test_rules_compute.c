@@ -104,7 +104,8 @@ static void rules(void **state)
     }
 }
 
-/* bf16 products are 989.4 / 494.7 times as fast as TF32's: half of the time. */
+/* bf16 products are 989.4 / 494.7 times as fast as TF32's: half of the time of the steps that
+ * count, which the last of five inferred ones does not. */
 static void win(void **state)
 {
     (void)state;
@@ -113,7 +114,7 @@ static void win(void **state)
     make(&run, MODULE(F32_DOT), "jit(f)/dot", "x", 5, 500);
     const struct finding *finding = run_finding(&run, "f32-products");
     CHECK("told", finding != NULL && finding->has_win);
-    CHECK_INT("half", finding->win_ps, 5 * INT64_C(250000000));
+    CHECK_INT("half", finding->win_ps, 4 * INT64_C(250000000));
     CHECK_SAYS(&run, "f32-products", "100 % of op time");
     run_end(&run);
 }

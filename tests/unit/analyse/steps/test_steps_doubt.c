@@ -61,6 +61,31 @@ static void doubts(void **state)
     run_end(&run);
 }
 
+/* Devices mostly rest in the steps, and what runs between them is less than what runs in them. */
+static void little_between(void **state)
+{
+    (void)state;
+    struct made_run run;
+    struct step items[COUNT_OF_STEPS] = {0};
+    const struct steps steps = {.items = items, .count = COUNT_OF_STEPS, .confidence = TRUST_HIGH};
+
+    run_begin(&run);
+
+    track_id python = run_thread(&run, "python"), pool = run_thread(&run, "pool");
+
+    run_slice(&run, python, 0, 1000, "main", KIND_HOST);
+    run_cpu_op(&run, pool, 100, 24, "dot", 7, 1, 0, 0);
+    for (int64_t at = 0; at < COUNT_OF_STEPS; at++) {
+        items[at] = (struct step){
+            .start_ps = 250 * at, .dur_ps = 245, .time = {.busy_ps = at == 0 ? 24 : 0}};
+        if (at > 0)
+            run_cpu_op(&run, pool, 250 * at - 5, 5, "late", 7, 1 + at, 0, 0);
+    }
+    run_finish(&run);
+    CHECK_INT("they fit", steps_doubt(&run.run, &steps, run.made.arena).count, 0);
+    run_end(&run);
+}
+
 static void no_steps(void **state)
 {
     (void)state;
@@ -76,6 +101,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(doubts),
+        cmocka_unit_test(little_between),
         cmocka_unit_test(no_steps),
     };
 
