@@ -10,6 +10,7 @@ const list = (more: Partial<KernelList>): KernelList => ({
   total_ps: 690e9,
   total_self_ps: 690e9,
   launch_count: 9000,
+  kernel_count: 9000,
   occupancy_known_ps: 690e9,
   half_occupancy_ps: 214e9,
   tensor_core_known_ps: 0,
