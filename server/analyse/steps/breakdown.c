@@ -2,6 +2,7 @@
 #include "analyse/steps/breakdown.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyse/stats/quantile.h"
 
@@ -88,13 +89,15 @@ struct host_thread { /* by track; of a thread with lanes, all of them */
 /* Of so many arrows at most, for files have millions. */
 enum { LOOKED_AT_ARROWS = 1 << 16, LAUNCHES_ONE_OF = 20 };
 
-/* Returns the most launches of a thread. */
+/* Returns the most launches of a thread. XLA launches from threads of its own, which say nothing of
+ * what the program does: there all threads are alike. */
 static uint64_t count_launches(const struct trace *trace, struct host_thread *threads)
 {
     uint64_t every = trace->flow_count / LOOKED_AT_ARROWS + 1, most = 0;
     name_id kind;
 
-    if (!trace_find_name(trace, STR("kernel launch"), &kind))
+    if (strcmp(trace->format, "xplane") == 0 ||
+        !trace_find_name(trace, STR("kernel launch"), &kind))
         return 0;
     for (uint64_t i = 0; i < trace->flow_count; i += every) {
         track_id track = trace->rows[trace_row_of(trace, trace->flows[i].from)].track;
