@@ -6,6 +6,7 @@ import statistics
 CLOSE = 0.03  # of a step's time
 CALL = 100e-6  # what making an annotation takes, by which a clock around it is late
 POINTS = 0.03  # of idle, as a share
+GAPS = 0.08  # between executions that follow each other: real, and no clock of the program sees them
 LOADED = 0.30  # that much more where others kept the cores busy: a device's threads, and those that call it, wait for a core
 
 
@@ -128,7 +129,7 @@ class Judge:
         busy, total = overview["duty"]["busy_ps"], overview["breakdown_total_ps"]
         if busy is None or not total:
             return
-        said, above = 1 - busy / total, LOADED if self.loaded else POINTS
+        said, above = 1 - busy / total, LOADED if self.loaded else POINTS if self.truth.get("idle") else GAPS
         if "idle" in self.truth:
             self.check("idle", -POINTS <= said - self.truth["idle"] <= above, f"{said:.3f}", f"{self.truth['idle']:.3f}")
         if "idle_at_least" in self.truth:

@@ -56,6 +56,8 @@ static void put_step(struct json *json, const struct overview *overview)
         json_put_text(json, figures[i].key,
                       overview->doubt.count > 0 ? overview->doubt
                                                 : STR("no steps were recognised"));
+    if (overview->counted == 0 || overview->host_ps < 0)
+        json_put_text(json, "span_ps", STR("no span of the program marks them"));
     if (overview->counted == 1)
         json_put_text(json, "stdev_ps", STR("one step does not deviate"));
     if (overview->step_count == 0)
