@@ -323,6 +323,7 @@ export interface StepRow {
   start_ps: Ps;
   dur_ps: Ps;
   warmup: boolean;
+  cut?: boolean;
   outlier: boolean;
   breakdown: { kind: Kind; self_ps: Ps }[];
   rule?: 'span' | 'work' | 'steps-line' | 'next'; // what dur_ps is

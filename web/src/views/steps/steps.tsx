@@ -33,10 +33,11 @@ const NOUNS: Record<string, string> = { steps: 'step', devices: 'step', idle: 'c
 
 function medianOf(rows: readonly StepRow[]): number | null {
   const counted = rows
-    .filter((row) => !row.warmup)
+    .filter((row) => !row.warmup && !row.cut)
     .map((row) => toNumber(row.dur_ps))
     .sort((a, b) => a - b);
-  return counted.length === 0 ? null : counted[Math.ceil(counted.length / 2) - 1]!;
+  const last = counted.length - 1;
+  return last < 0 ? null : (counted[last >> 1]! + counted[(last + 1) >> 1]!) / 2;
 }
 
 /* What the counted steps are made of, as the rows below add up. */
@@ -226,7 +227,7 @@ export function StepsView({ run }: { run: RunDetails }) {
       </>
     );
   const median = medianOf(rows);
-  const counted = rows.filter((row) => !row.warmup);
+  const counted = rows.filter((row) => !row.warmup && !row.cut);
   const inOrder = [...rows].sort((a, b) => toNumber(a.start_ps) - toNumber(b.start_ps));
   return (
     <>
