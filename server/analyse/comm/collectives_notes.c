@@ -72,7 +72,7 @@ static enum status note_steps(const struct run_traces *run, const struct collect
     uint64_t count = 0;
     int64_t outside_ps = 0;
 
-    TRY(step_places_find(run, arena, &places, err));
+    TRY(step_places_find(run, NULL, arena, &places, err));
     for (uint32_t i = 0; i < found->run_count && places.count > 0; i++) {
         const struct collective_run *one = &found->runs[i];
         const struct step *step = step_at(&places, one->host, one->start_ps);

@@ -59,10 +59,13 @@ struct transfers { /* by start, then host */
     bool has_steps;
 };
 
+struct steps;
 /* Those that began in what the restriction lets through: hosts, devices, tracks, window, steps;
- * name and q are of the copies. */
+ * name and q are of the copies. `all`: the steps of the run, NULL:
+ * they are found. */
 MUST_CHECK enum status transfers_find(const struct run_traces *run,
-                                      const struct restriction *restriction, struct arena *arena,
+                                      const struct restriction *restriction,
+                                      const struct steps *all, struct arena *arena,
                                       struct transfers *ret, struct error *err);
 
 /* What one slice moves; false: it is no transfer. */

@@ -443,7 +443,8 @@ static struct transfer *in_order(const struct collecting *of, uint32_t count, ui
 }
 
 enum status transfers_find(const struct run_traces *run, const struct restriction *restriction,
-                           struct arena *arena, struct transfers *ret, struct error *err)
+                           const struct steps *all, struct arena *arena, struct transfers *ret,
+                           struct error *err)
 {
     struct selection *selections;
     struct step_places places;
@@ -451,7 +452,7 @@ enum status transfers_find(const struct run_traces *run, const struct restrictio
 
     *ret = (struct transfers){0};
     TRY(restrict_run(run, restriction, arena, &selections, &selection_count, err));
-    TRY(step_places_find(run, arena, &places, err));
+    TRY(step_places_find(run, all, arena, &places, err));
 
     struct collecting *collecting =
         arena_array(arena, struct collecting, (size_t)selection_count + 1);

@@ -224,6 +224,6 @@ enum status transfers_table(const struct run_traces *run, const struct restricti
 {
     struct transfers *transfers = arena_new(arena, struct transfers);
 
-    TRY(transfers_find(run, restriction, arena, transfers, err));
+    TRY(transfers_find(run, restriction, NULL, arena, transfers, err));
     return transfers_of(run, transfers, by, page, arena, ret, err);
 }

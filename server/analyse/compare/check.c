@@ -259,7 +259,7 @@ static enum status sample_compiles(const struct diff_side *side, struct arena *a
     struct compiles compiles;
     int64_t total_ps = 0;
 
-    TRY(compiles_find(side->run, side->restriction, arena, &compiles, err));
+    TRY(compiles_find(side->run, side->restriction, NULL, arena, &compiles, err));
     if (compiles.count == 0)
         ret->reason = compiles_missing(side->run);
     for (uint32_t i = 0; i < compiles.count; i++)

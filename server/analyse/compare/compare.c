@@ -147,7 +147,7 @@ static enum status add_compiles(struct comparing *all, struct error *err)
         struct compiles compiles;
         int64_t total_ps = 0;
 
-        TRY(compiles_find(all->sides[i].run, all->sides[i].restriction, all->arena, &compiles,
+        TRY(compiles_find(all->sides[i].run, all->sides[i].restriction, NULL, all->arena, &compiles,
                           err));
         for (uint32_t k = 0; k < compiles.count; k++)
             ps_add(&total_ps, compile_total(&compiles.items[k]));

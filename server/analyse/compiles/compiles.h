@@ -70,11 +70,13 @@ struct compiles { /* by start, then host */
     bool has_steps;
 };
 
+struct steps;
 /* Those that began in what the restriction lets through (hosts, tracks, window, steps; name and q
- * are of functions, module of modules). */
+ * are of functions, module of modules). `all`: the steps of the run, NULL:
+ * they are found. */
 MUST_CHECK enum status compiles_find(const struct run_traces *run,
-                                     const struct restriction *restriction, struct arena *arena,
-                                     struct compiles *ret, struct error *err);
+                                     const struct restriction *restriction, const struct steps *all,
+                                     struct arena *arena, struct compiles *ret, struct error *err);
 
 /* Why there are none; "" where there are. */
 struct str compiles_missing(const struct run_traces *run);

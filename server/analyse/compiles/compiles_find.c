@@ -417,7 +417,8 @@ static int by_start(const void *left, const void *right)
 }
 
 enum status compiles_find(const struct run_traces *run, const struct restriction *restriction,
-                          struct arena *arena, struct compiles *ret, struct error *err)
+                          const struct steps *all, struct arena *arena, struct compiles *ret,
+                          struct error *err)
 {
     struct selection *selections;
     struct step_places places;
@@ -425,7 +426,7 @@ enum status compiles_find(const struct run_traces *run, const struct restriction
 
     *ret = (struct compiles){0};
     TRY(restrict_run(run, restriction, arena, &selections, &selection_count, err));
-    TRY(step_places_find(run, arena, &places, err));
+    TRY(step_places_find(run, all, arena, &places, err));
     ret->has_steps = places.count > 0;
     for (uint32_t i = 0; i < selection_count; i++) {
         struct finding_compiles finding;

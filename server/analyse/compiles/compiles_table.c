@@ -381,7 +381,7 @@ enum status compiles_table(const struct run_traces *run, const struct restrictio
     *ret = (struct table){0};
     if (!each && by.count > 0 && !str_equal(by, STR("function")))
         return fail(err, ERR_INVALID, "by is function or compile");
-    TRY(compiles_find(run, restriction, arena, compiles, err));
+    TRY(compiles_find(run, restriction, NULL, arena, compiles, err));
     *rows = (struct compile_rows){.run = run, .compiles = compiles, .arena = arena};
     for (uint32_t i = 0; i < compiles->count; i++)
         ps_add(&rows->total_ps, compile_total(&compiles->items[i]));

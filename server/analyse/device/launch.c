@@ -8,9 +8,17 @@
 
 enum { HELD_CHUNKS = 8 };
 
+/* Of a row: the arrows that end at its slices, positions in `flow_by_to`. Who asks goes along the
+ * row, so the next one is near the last one. */
+struct row_arrows {
+    uint64_t first, end, near;
+    bool known;
+};
+
 struct launch_reader {
     const struct trace *trace;
     const struct row *row;
+    struct row_arrows *arrows; /* by row */
     uint32_t index[HELD_CHUNKS];
     struct chunk chunks[HELD_CHUNKS]; /* 190 KB each */
 };
@@ -21,22 +29,30 @@ struct launch_reader *launch_reader_create(const struct trace *trace)
 
     reader->trace = trace;
     reader->row = NULL;
+    reader->arrows = memory_zeroed(trace->row_count, sizeof *reader->arrows);
     memset(reader->index, 0xFF, sizeof reader->index);
     return reader;
 }
 
 void launch_reader_free(struct launch_reader *reader)
 {
+    if (reader != NULL)
+        free(reader->arrows);
     free(reader);
+}
+
+static void find_row(struct launch_reader *reader, slice_id slice)
+{
+    if (reader->row == NULL || slice < reader->row->first_slice ||
+        slice - reader->row->first_slice >= reader->row->count)
+        reader->row = &reader->trace->rows[trace_row_of(reader->trace, slice)];
 }
 
 bool launch_read(struct launch_reader *reader, slice_id slice, struct launch_call *ret)
 {
     if (slice >= reader->trace->slice_count)
         return false;
-    if (reader->row == NULL || slice < reader->row->first_slice ||
-        slice - reader->row->first_slice >= reader->row->count)
-        reader->row = &reader->trace->rows[trace_row_of(reader->trace, slice)];
+    find_row(reader, slice);
 
     uint32_t ordinal = slice - reader->row->first_slice, at = ordinal % CHUNK_SLICES;
     uint32_t index = reader->row->first_chunk + ordinal / CHUNK_SLICES;
@@ -54,4 +70,65 @@ bool launch_read(struct launch_reader *reader, slice_id slice, struct launch_cal
                                 .parent = chunk->parent[at],
                                 .name = chunk->name[at]};
     return true;
+}
+
+static slice_id arrow_end(const struct trace *trace, uint64_t position)
+{
+    return trace->flows[trace->flow_by_to[position]].to;
+}
+
+/* The first arrow of the row that ends at `slice` or later: strides that double, from the last one
+ * on, then bisection. */
+static uint64_t first_arrow(const struct trace *trace, const struct row_arrows *arrows,
+                            slice_id slice)
+{
+    uint64_t low = arrows->first, high = arrows->end, stride = 1;
+
+    if (arrows->near < high && arrow_end(trace, arrows->near) < slice) {
+        low = arrows->near + 1;
+        while (low + stride < high && arrow_end(trace, low + stride) < slice) {
+            low += stride + 1;
+            stride *= 2;
+        }
+        high = low + stride < high ? low + stride : high;
+    } else {
+        high = arrows->near;
+        while (high - low > stride && arrow_end(trace, high - stride) >= slice) {
+            high -= stride;
+            stride *= 2;
+        }
+        low = high - low > stride ? high - stride + 1 : low;
+    }
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+
+        if (arrow_end(trace, middle) < slice)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+slice_id launch_arrow(struct launch_reader *reader, slice_id slice)
+{
+    const struct trace *trace = reader->trace;
+
+    if (slice >= trace->slice_count)
+        return NO_SLICE;
+    find_row(reader, slice);
+
+    struct row_arrows *arrows = &reader->arrows[reader->row - trace->rows];
+
+    if (!arrows->known) {
+        arrows->first = arrows->near = flow_first_to(trace, reader->row->first_slice);
+        arrows->end = flow_first_to(trace, reader->row->first_slice + reader->row->count);
+        arrows->known = true;
+    }
+    if (arrows->first == arrows->end)
+        return NO_SLICE;
+    arrows->near = first_arrow(trace, arrows, slice);
+    if (arrows->near == arrows->end || arrow_end(trace, arrows->near) != slice)
+        return NO_SLICE;
+    return trace->flows[trace->flow_by_to[arrows->near]].from;
 }

@@ -17,4 +17,7 @@ struct launch_call {
 /* False where there is none: NO_SLICE, or a damaged trace. */
 bool launch_read(struct launch_reader *reader, slice_id slice, struct launch_call *ret);
 
+/* Where the first arrow comes from that ends at the slice; NO_SLICE: none does. */
+slice_id launch_arrow(struct launch_reader *reader, slice_id slice);
+
 #endif

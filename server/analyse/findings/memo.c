@@ -3,6 +3,7 @@
 #include "analyse/findings/memo.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyse/findings/overview.h"
 #include "analyse/ops/top.h"
@@ -88,12 +89,51 @@ static void withdraw_doubted(struct memo *memo, struct steps *steps)
     };
 }
 
+static enum status make_all_steps(struct memo *memo, const void **ret, struct error *err)
+{
+    static const struct restriction everything;
+    struct steps *steps = arena_new(memo->arena, struct steps);
+
+    *ret = steps;
+    return steps_find(memo->run, &everything, memo->arena, steps, err);
+}
+
+enum status memo_all_steps(struct memo *memo, const struct steps **ret, struct error *err)
+{
+    const void *made;
+
+    TRY(memo_once(memo, make_all_steps, &made, err));
+    *ret = made;
+    return OK;
+}
+
+/* Are these the steps that are found where nothing is asked? */
+static bool asks_for_all_steps(const struct restriction *asked)
+{
+    return !asked->has_window && asked->host_count == 0 && asked->step_range_count == 0 &&
+           asked->family.count == 0 && asked->step_regex.count == 0;
+}
+
+static enum status find_steps(struct memo *memo, struct steps *ret, struct error *err)
+{
+    const struct steps *all;
+
+    if (!asks_for_all_steps(memo->restriction))
+        return steps_find(memo->run, memo->restriction, memo->arena, ret, err);
+    TRY(memo_all_steps(memo, &all, err));
+    *ret = *all;
+    ret->items = arena_array(memo->arena, struct step, all->count);
+    if (all->count > 0)
+        memcpy(ret->items, all->items, all->count * sizeof *ret->items);
+    return OK;
+}
+
 static enum status make_steps(struct memo *memo, const void **ret, struct error *err)
 {
     struct steps *steps = arena_new(memo->arena, struct steps);
 
     *ret = steps;
-    TRY(steps_find(memo->run, memo->restriction, memo->arena, steps, err));
+    TRY(find_steps(memo, steps, err));
     steps_keep(memo->run, steps, memo->arena);
     if (asks_for_all(memo->restriction))
         withdraw_doubted(memo, steps);

@@ -52,6 +52,9 @@ struct selections {
 MUST_CHECK enum status memo_selections(struct memo *memo, const struct selections **ret,
                                        struct error *err);
 
+/* Of the whole run, whatever is asked; none is withdrawn. */
+MUST_CHECK enum status memo_all_steps(struct memo *memo, const struct steps **ret,
+                                      struct error *err);
 /* With their breakdowns. */
 MUST_CHECK enum status memo_steps(struct memo *memo, const struct steps **ret, struct error *err);
 

@@ -27,9 +27,11 @@ struct again { /* one function's compiles on one host after those that came firs
 static enum status make_compiles(struct memo *memo, const void **ret, struct error *err)
 {
     struct compiles *compiles = arena_new(memo->arena, struct compiles);
+    const struct steps *all;
 
     *ret = compiles;
-    return compiles_find(memo->run, memo->restriction, memo->arena, compiles, err);
+    TRY(memo_all_steps(memo, &all, err));
+    return compiles_find(memo->run, memo->restriction, all, memo->arena, compiles, err);
 }
 
 enum status memo_compiles(struct memo *memo, const struct compiles **ret, struct error *err)

@@ -21,9 +21,11 @@ struct gathered { /* transfers that have something in common */
 static enum status make_transfers(struct memo *memo, const void **ret, struct error *err)
 {
     struct transfers *transfers = arena_new(memo->arena, struct transfers);
+    const struct steps *all;
 
     *ret = transfers;
-    return transfers_find(memo->run, memo->restriction, memo->arena, transfers, err);
+    TRY(memo_all_steps(memo, &all, err));
+    return transfers_find(memo->run, memo->restriction, all, memo->arena, transfers, err);
 }
 
 typedef bool transfer_test(const struct transfer *transfer);

@@ -13,13 +13,21 @@ static int by_host_and_start(const void *left, const void *right)
     return (a->start_ps > b->start_ps) - (a->start_ps < b->start_ps);
 }
 
-enum status step_places_find(const struct run_traces *run, struct arena *arena,
-                             struct step_places *ret, struct error *err)
+static enum status find_all(const struct run_traces *run, struct arena *arena,
+                            const struct steps **ret, struct error *err)
 {
     static const struct restriction everything;
     struct steps *steps = arena_new(arena, struct steps);
 
-    TRY(steps_find(run, &everything, arena, steps, err));
+    *ret = steps;
+    return steps_find(run, &everything, arena, steps, err);
+}
+
+enum status step_places_find(const struct run_traces *run, const struct steps *steps,
+                             struct arena *arena, struct step_places *ret, struct error *err)
+{
+    if (steps == NULL)
+        TRY(find_all(run, arena, &steps, err));
     ret->items = arena_array(arena, const struct step *, (size_t)steps->count + 1);
     ret->count = steps->count;
     ret->steps = steps;

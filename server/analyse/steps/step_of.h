@@ -10,9 +10,10 @@ struct step_places {
     const struct steps *steps; /* the same, with their rule */
 };
 
-/* All steps of the run. */
-MUST_CHECK enum status step_places_find(const struct run_traces *run, struct arena *arena,
-                                        struct step_places *ret, struct error *err);
+/* All steps of the run: `all`, or where it is NULL as steps_find finds them. */
+MUST_CHECK enum status step_places_find(const struct run_traces *run, const struct steps *all,
+                                        struct arena *arena, struct step_places *ret,
+                                        struct error *err);
 /* NULL: between steps, or there are none. Run time. */
 const struct step *step_at(const struct step_places *places, uint32_t host, int64_t at_ps);
 

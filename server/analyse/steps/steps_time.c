@@ -45,55 +45,60 @@ struct timing {
     program_id program; /* NO_PROGRAM: all that is no copy */
 };
 
-/* The device that did most of the steps' work. */
-static int32_t deciding_device(const struct attribution *of, const uint32_t *owners,
-                               const struct step *steps)
-{
-    int64_t *sums_ps = calloc((size_t)of->device_count + 1, sizeof *sums_ps);
-    uint32_t best = 0, at = 0;
+struct sums {         /* what steps' ops took: by device and program, copies and all that is none */
+    int64_t *all_ps;  /* [device] */
+    int64_t *main_ps; /* [device][program, then of none]: without copies */
+    uint32_t width;
+};
 
-    if (sums_ps == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+static struct sums sum_work(const struct trace *trace, const struct attribution *of,
+                            const uint32_t *owners, const struct step *steps)
+{
+    struct sums ret = {.width = trace->program_count + 1};
+    uint32_t at = 0;
+
+    ret.all_ps = memory_zeroed((size_t)of->device_count + 1, sizeof *ret.all_ps);
+    ret.main_ps = memory_zeroed(((size_t)of->device_count + 1) * ret.width, sizeof *ret.main_ps);
     for (uint32_t i = 0; i < of->entry_count; i++) {
         const struct attributed *entry = &of->entries[i];
+        const struct op *op = &of->ops[entry->op];
+        program_id program =
+            op->program < trace->program_count ? op->program : trace->program_count;
 
         if (owners[i] == NO_OWNER || steps[owners[i]].foreign || of->device_count == 0)
             continue;
         for (uint32_t tries = 0;
              tries < of->device_count && of->devices[at].device != entry->device; tries++)
             at = (at + 1) % of->device_count;
-        ps_add(&sums_ps[at], entry->self_ps);
+        ps_add(&ret.all_ps[at], entry->self_ps);
+        if (op->kind != KIND_COPY)
+            ps_add(&ret.main_ps[(size_t)at * ret.width + program], entry->self_ps);
     }
-    for (uint32_t i = 1; i < of->device_count; i++)
-        best = sums_ps[i] > sums_ps[best] ? i : best;
-
-    int32_t device = of->device_count > 0 ? of->devices[best].device : 0;
-
-    free(sums_ps);
-    return device;
+    return ret;
 }
 
-static program_id main_program(const struct trace *trace, const struct attribution *of,
-                               const uint32_t *owners, const struct step *steps, int32_t device)
+static uint32_t most_of(const int64_t *sums_ps, uint32_t count)
 {
-    int64_t *sums_ps = calloc((size_t)trace->program_count + 1, sizeof *sums_ps);
-    program_id best = trace->program_count; /* of none */
+    uint32_t best = 0;
 
-    if (sums_ps == NULL)
-        abort(); /* out of memory: as base/arena.h says */
-    for (uint32_t i = 0; i < of->entry_count; i++) {
-        const struct attributed *entry = &of->entries[i];
-        program_id program = of->ops[entry->op].program;
-
-        if (owners[i] != NO_OWNER && !steps[owners[i]].foreign && entry->device == device &&
-            of->ops[entry->op].kind != KIND_COPY)
-            ps_add(&sums_ps[program < trace->program_count ? program : trace->program_count],
-                   entry->self_ps);
-    }
-    for (program_id i = 0; i < trace->program_count; i++)
+    for (uint32_t i = 1; i < count; i++)
         best = sums_ps[i] > sums_ps[best] ? i : best;
-    free(sums_ps);
-    return best < trace->program_count ? best : NO_PROGRAM;
+    return best;
+}
+
+/* Sets the device that did most of the steps' work, and the program that took most of its time. */
+static void choose_main(struct timing *timing)
+{
+    const struct attribution *of = timing->host->attribution;
+    struct sums sums = sum_work(timing->host->trace, of, timing->owners, timing->steps);
+    uint32_t device = most_of(sums.all_ps, of->device_count), none = sums.width - 1;
+    const int64_t *main_ps = &sums.main_ps[(size_t)device * sums.width];
+    uint32_t program = most_of(main_ps, none);
+
+    timing->device = of->device_count > 0 ? of->devices[device].device : 0;
+    timing->program = none > 0 && main_ps[program] > main_ps[none] ? program : NO_PROGRAM;
+    free(sums.all_ps);
+    free(sums.main_ps);
 }
 
 static bool is_main(const struct timing *timing, const struct op *op)
@@ -307,12 +312,10 @@ void steps_time(const struct host_trace *host, uint32_t index, const uint32_t *o
             order[timing.count++] = i;
     }
     if (timing.count > 0 && owners != NULL) {
-        const struct attribution *of = host->attribution;
         bool marked = list->items[order[0]].host_dur_ps >= 0;
 
         timing.turns = memory_resize(NULL, list->count, sizeof *timing.turns);
-        timing.device = deciding_device(of, owners, list->items);
-        timing.program = main_program(host->trace, of, owners, list->items, timing.device);
+        choose_main(&timing);
         add_work(&timing);
         if (marked)
             time_by_thread(&timing);

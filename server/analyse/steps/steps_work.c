@@ -19,11 +19,16 @@
 #include "analyse/steps/steps_parts.h"
 
 enum { JUMPS_MAX = 16, ASKED_OF_EXECUTION = 4 };
+#define UNTOLD (NO_OWNER - 1) /* of an op, until all launches are known */
 
 struct place { /* a step's span on its thread: file time */
     track_id thread;
     int64_t from_ps, to_ps;
     uint32_t step;
+};
+
+struct thread_places { /* of a thread: places[first], count of them */
+    uint32_t first, count;
 };
 
 struct owning {
@@ -32,7 +37,8 @@ struct owning {
     struct launch_reader *reader;
     const struct place *places; /* by thread, begin */
     uint32_t count;
-    bool one_thread; /* all are on the same */
+    struct thread_places *by_thread; /* by track */
+    bool one_thread;                 /* all are on the same */
     uint32_t *of_execution;
     bool *told; /* by program, behind them ops of none: launches of some of its ops are known */
     const struct row *row; /* of the last call */
@@ -64,40 +70,38 @@ static bool holds(const struct place *place, track_id thread, int64_t at_ps)
     return place->thread == thread && place->from_ps <= at_ps && at_ps < place->to_ps;
 }
 
-/* The place of that thread and moment; calls come in order, so it is mostly the last one. */
-static uint32_t place_at(struct owning *owning, track_id thread, int64_t at_ps)
+static struct thread_places *places_of(const struct owning *owning, track_id thread)
 {
-    uint32_t low = 0, high = owning->count;
-
-    if (owning->near < owning->count && holds(&owning->places[owning->near], thread, at_ps))
-        return owning->near;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const struct place *place = &owning->places[middle];
-
-        if (place->thread < thread || (place->thread == thread && place->from_ps <= at_ps))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0 || !holds(&owning->places[low - 1], thread, at_ps))
-        return NO_OWNER;
-    return owning->near = low - 1;
+    return &owning->by_thread[thread == NO_TRACK ? owning->trace->track_count : thread];
 }
 
 static bool has_steps(const struct owning *owning, track_id thread)
 {
-    uint32_t low = 0, high = owning->count;
+    return places_of(owning, thread)->count > 0;
+}
+
+/* The place of that thread and moment; calls come in order, so it is mostly the last one. */
+static uint32_t place_at(struct owning *owning, track_id thread, int64_t at_ps)
+{
+    const struct thread_places *of = places_of(owning, thread);
+    uint32_t low = of->first, high = of->first + of->count;
+
+    if (of->count == 0)
+        return NO_OWNER;
+    if (holds(&owning->places[owning->near], thread, at_ps))
+        return owning->near;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
 
-        if (owning->places[middle].thread < thread)
+        if (owning->places[middle].from_ps <= at_ps)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < owning->count && owning->places[low].thread == thread;
+    if (low == of->first || !holds(&owning->places[low - 1], thread, at_ps))
+        return NO_OWNER;
+    return owning->near = low - 1;
 }
 
 /* The step in which a call was made; `by_time` where nothing leads to a thread that has steps. */
@@ -190,18 +194,18 @@ static void own_executions_in_order(struct owning *owning)
 static void own_executions(struct owning *owning)
 {
     const struct attribution *of = owning->of;
-    uint8_t *asked = calloc((size_t)of->execution_count + 1, 1);
-    bool on_tracks = device_work_on_tracks(owning->trace);
+    uint8_t *asked = memory_zeroed(of->execution_count, 1);
+    bool ask = false;
 
-    if (asked == NULL)
-        abort(); /* out of memory: as base/arena.h says */
     for (uint32_t i = 0; i < of->execution_count; i++) {
         slice_id launch = of->executions[i].launch;
 
         owning->of_execution[i] =
             launch == NO_SLICE ? NO_OWNER : step_of_call(owning, launch, true);
+        ask |= launch == NO_SLICE;
     }
-    for (uint32_t i = 0; on_tracks && i < of->entry_count; i++) {
+    ask = ask && device_work_on_tracks(owning->trace);
+    for (uint32_t i = 0; ask && i < of->entry_count; i++) {
         const struct attributed *entry = &of->entries[of->by_device_time[i]];
         uint32_t execution = entry->execution;
 
@@ -226,44 +230,78 @@ static uint32_t owner_by_time(struct owning *owning, int64_t at_ps)
     return place == NO_OWNER ? NO_OWNER : owning->places[place].step;
 }
 
-static uint32_t program_place(const struct owning *owning, const struct attributed *entry)
+/* By whom the launch of an op is told: its own call, or its execution's. UNTOLD: by neither. */
+static uint32_t owner_of_launch(struct owning *owning, const struct attributed *entry)
+{
+    const struct attribution *of = owning->of;
+    program_id program = of->ops[entry->op].program;
+    uint32_t execution = entry->execution, step = UNTOLD;
+    bool told = true;
+
+    if (entry->launch != NO_SLICE) {
+        step = step_of_call(owning, entry->launch, true);
+    } else if (execution != NO_EXECUTION) {
+        told = of->executions[execution].launch != NO_SLICE;
+        if (told || owning->of_execution[execution] != NO_OWNER)
+            step = owning->of_execution[execution];
+    } else {
+        told = false;
+    }
+    owning->told[program < owning->trace->program_count ? program : owning->trace->program_count] |=
+        told;
+    return step;
+}
+
+/* Of what launches are told of, the others were made before the recording. */
+static uint32_t owner_of_untold(struct owning *owning, const struct attributed *entry)
 {
     program_id program = owning->of->ops[entry->op].program;
+    uint32_t step =
+        entry->execution == NO_EXECUTION ? step_of_call(owning, entry->slice, false) : NO_OWNER;
 
-    return program < owning->trace->program_count ? program : owning->trace->program_count;
-}
-
-static void find_told(struct owning *owning)
-{
-    const struct attribution *of = owning->of;
-
-    owning->told = calloc((size_t)owning->trace->program_count + 1, sizeof *owning->told);
-    if (owning->told == NULL)
-        abort(); /* out of memory: as base/arena.h says */
-    for (uint32_t i = 0; i < of->entry_count; i++) {
-        const struct attributed *entry = &of->entries[i];
-
-        owning->told[program_place(owning, entry)] |=
-            entry->launch != NO_SLICE || (entry->execution != NO_EXECUTION &&
-                                          of->executions[entry->execution].launch != NO_SLICE);
-    }
-}
-
-static uint32_t owner_of(struct owning *owning, const struct attributed *entry)
-{
-    const struct attribution *of = owning->of;
-    uint32_t execution = entry->execution, step;
-
-    if (entry->launch != NO_SLICE)
-        return step_of_call(owning, entry->launch, true);
-    if (execution != NO_EXECUTION && (of->executions[execution].launch != NO_SLICE ||
-                                      owning->of_execution[execution] != NO_OWNER))
-        return owning->of_execution[execution];
-    step = execution == NO_EXECUTION ? step_of_call(owning, entry->slice, false) : NO_OWNER;
-    /* Of what launches are told of, the others were made before the recording. */
-    if (step != NO_OWNER || owning->told[program_place(owning, entry)])
+    if (program >= owning->trace->program_count)
+        program = owning->trace->program_count;
+    if (step != NO_OWNER || owning->told[program])
         return step;
     return owner_by_time(owning, entry->start_ps);
+}
+
+static void own_marked(struct owning *owning, uint32_t *ret)
+{
+    const struct attribution *of = owning->of;
+    uint32_t untold = 0;
+
+    owning->reader = launch_reader_create(owning->trace);
+    owning->of_execution =
+        memory_resize(NULL, (size_t)of->execution_count + 1, sizeof *owning->of_execution);
+    owning->told = memory_zeroed((size_t)owning->trace->program_count + 1, sizeof *owning->told);
+    own_executions(owning);
+    for (uint32_t i = 0; i < of->entry_count; i++) {
+        ret[i] = owner_of_launch(owning, &of->entries[i]);
+        untold += ret[i] == UNTOLD;
+    }
+    for (uint32_t i = 0; untold > 0 && i < of->entry_count; i++) {
+        if (ret[i] == UNTOLD)
+            ret[i] = owner_of_untold(owning, &of->entries[i]);
+    }
+    free(owning->of_execution);
+    free(owning->told);
+    launch_reader_free(owning->reader);
+}
+
+static struct thread_places *index_threads(const struct owning *owning)
+{
+    size_t count = (size_t)owning->trace->track_count + 1;
+    struct thread_places *ret = memory_zeroed(count, sizeof *ret);
+
+    for (uint32_t i = 0; i < owning->count; i++) {
+        track_id thread = owning->places[i].thread;
+        struct thread_places *of = &ret[thread == NO_TRACK ? count - 1 : thread];
+
+        if (of->count++ == 0)
+            of->first = i;
+    }
+    return ret;
 }
 
 static int by_place(const void *left, const void *right)
@@ -323,20 +361,12 @@ uint32_t *steps_own(const struct host_trace *host, uint32_t index, const struct 
 
     owning.places = places;
     owning.one_thread = owning.count > 0 && places[0].thread == places[owning.count - 1].thread;
-    if (ret != NULL && marked) {
-        owning.reader = launch_reader_create(host->trace);
-        owning.of_execution =
-            memory_resize(NULL, (size_t)of->execution_count + 1, sizeof *owning.of_execution);
-        own_executions(&owning);
-        find_told(&owning);
-        for (uint32_t i = 0; i < of->entry_count; i++)
-            ret[i] = owner_of(&owning, &of->entries[i]);
-        free(owning.of_execution);
-        free(owning.told);
-        launch_reader_free(owning.reader);
-    }
+    owning.by_thread = index_threads(&owning);
+    if (ret != NULL && marked)
+        own_marked(&owning, ret);
     for (uint32_t i = 0; ret != NULL && !marked && i < of->entry_count; i++)
         ret[i] = owner_by_time(&owning, of->entries[i].start_ps);
+    free(owning.by_thread);
     free(places);
     return ret;
 }

@@ -29,7 +29,7 @@ static enum status find(struct request *req, const struct run_traces *run,
     const struct transfers *found;
 
     if (memo == NULL)
-        return transfers_find(run, restriction, req->arena, ret, err);
+        return transfers_find(run, restriction, NULL, req->arena, ret, err);
     TRY(memo_transfers(memo, &found, err));
     *ret = *found;
     return OK;

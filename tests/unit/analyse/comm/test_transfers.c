@@ -99,7 +99,7 @@ static struct transfers find(const struct made_run *run, const struct restrictio
     struct transfers transfers;
 
     CHECK_OK("find",
-             transfers_find(&run->run, restriction != NULL ? restriction : &nothing,
+             transfers_find(&run->run, restriction != NULL ? restriction : &nothing, NULL,
                             run->made.arena, &transfers, &err),
              &err);
     return transfers;

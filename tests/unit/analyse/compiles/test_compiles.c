@@ -66,8 +66,8 @@ static struct compiles find(const struct made_run *run, const struct restriction
     struct compiles compiles;
 
     CHECK_OK("find",
-             compiles_find(&run->run, restriction != NULL ? restriction : &nothing, run->made.arena,
-                           &compiles, &err),
+             compiles_find(&run->run, restriction != NULL ? restriction : &nothing, NULL,
+                           run->made.arena, &compiles, &err),
              &err);
     return compiles;
 }
