@@ -58,7 +58,7 @@ class Looking(unittest.TestCase):
         self.assertIsNone(found.process)
         found.stop()  # somebody else's: goes on
         names = {run["name"] for run in get(shown.url + "api/runs")["runs"]}
-        self.assertEqual(names, {"step_500", "step_1000", "step_1500"})
+        self.assertEqual(names, {"step_250", "step_500", "step_1000", "step_1500"})
         shown.stop()
         self.assertIsNone(jviewd.server._find(str(SAMPLES)))
         self.assertTrue(get(jviewd.view_profile(SAMPLES, ui="none").url + "api/runs")["runs"])
@@ -83,7 +83,7 @@ class Looking(unittest.TestCase):
 
     def test_without_a_directory_the_environment_names_one(self):
         with mock.patch.dict(os.environ, {"PROFILE_DIR": "/nowhere", "XAX_PROFILE_DIR": str(SAMPLES)}):
-            self.assertEqual(len(get(jviewd.view_profile(ui="none").url + "api/runs")["runs"]), 3)
+            self.assertEqual(len(get(jviewd.view_profile(ui="none").url + "api/runs")["runs"]), 4)
         os.chdir(self.folder.name)
         self.addCleanup(os.chdir, TOP)
         with mock.patch.dict(os.environ):

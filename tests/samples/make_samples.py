@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""make_samples: makes the three small captures in this directory.
+"""make_samples: makes the four small captures in this directory.
 
-  make_samples.py [--out DIR]
+  make_samples.py [--out DIR] [STEP...]
 
-One training run, profiled three times for five steps: as usual (step_500), with one layer eight
-times wider (step_1000), and with a batch of another size in the middle, which compiles the step
-anew (step_1500).  Each capture runs in a process of its own, because a profile carries every
+One training run, profiled four times for five steps: in a loop that waits for no step (step_250),
+as usual (step_500), with one layer eight times wider (step_1000), and with a batch of another
+size in the middle, which compiles the step anew (step_1500).  Each capture runs in a process of its own, because a profile carries every
 program that its process ever compiled; the Python tracer is off, to keep the files small.
 Needs jax; needs root for the host name, which is that of a namespace made for the purpose.
 """
@@ -23,8 +23,10 @@ SCRIPT = pathlib.Path(__file__).resolve()
 HOST = "trainer-0"
 VOCABULARY, WIDTH, LENGTH, HIDDEN = 64, 32, 64, (128, 128)
 SLOW_HIDDEN = (128, 1024)
-PLAN = {500: (HIDDEN, (16, 16, 16, 16, 16)), 1000: (SLOW_HIDDEN, (16, 16, 16, 16, 16)),
+USUAL = (16, 16, 16, 16, 16)
+PLAN = {250: (HIDDEN, USUAL), 500: (HIDDEN, USUAL), 1000: (SLOW_HIDDEN, USUAL),
         1500: (HIDDEN, (16, 16, 24, 16, 16))}
+RUNS_AHEAD = 250
 
 
 def init(hidden):
@@ -85,12 +87,18 @@ def capture(first, out):
     options = jax.profiler.ProfileOptions()
     options.python_tracer_level = 0
     with jax.profiler.trace(out / ("step_%d" % first), profiler_options=options):
+        begun = time.perf_counter()
         for index, batch in enumerate(tokens):
             with jax.profiler.StepTraceAnnotation("train", step_num=first + index):
-                with jax.profiler.TraceAnnotation("data_loading", batch=len(batch)):
-                    time.sleep(0.003)
+                if first != RUNS_AHEAD:
+                    with jax.profiler.TraceAnnotation("data_loading", batch=len(batch)):
+                        time.sleep(0.003)
                 params, value = train_step(params, batch)
-                value.block_until_ready()
+                if first != RUNS_AHEAD:
+                    value.block_until_ready()
+        value.block_until_ready()
+        print("step_%d: %.3f ms a step by the clock" %
+              (first, (time.perf_counter() - begun) * 1e3 / len(tokens)))
 
 
 def main():
@@ -98,12 +106,13 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=pathlib.Path, default=SCRIPT.parent)
     parser.add_argument("--capture", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("steps", type=int, nargs="*", metavar="STEP", help="only these captures")
     options = parser.parse_args()
     if options.capture:
         capture(options.capture, options.out)
         return
     environment = dict(os.environ, JAX_PLATFORMS="cpu")
-    for first in PLAN:
+    for first in options.steps or PLAN:
         shutil.rmtree(options.out / ("step_%d" % first), ignore_errors=True)
         subprocess.run(
             ["unshare", "--uts", "sh", "-c", 'hostname "$0" && exec "$@"', HOST, sys.executable,
