@@ -12,6 +12,7 @@
 #include "doctor/doctor.h"
 #include "index/index.h"
 #include "prune/prune.h"
+#include "serve/route.h"
 #include "serve/sql/sql_worker.h"
 
 /* Descriptors 0, 1 and 2 are what they should be, or nothing; never a file of ours. */
@@ -85,7 +86,8 @@ int main(int argc, char **argv)
     if (strcmp(verb, "index") == 0)
         return index_main(argc - 1, argv + 1);
     if (strcmp(verb, "sql-worker") == 0)
-        _exit(sql_worker(STDIN_FILENO, STDOUT_FILENO)); /* the system takes back what it opened */
+        _exit(sql_worker(&routes, STDIN_FILENO,
+                         STDOUT_FILENO)); /* the system takes back what it opened */
     if (strcmp(verb, "serve") == 0)
         return app_serve(argc - 1, argv + 1);
     if (strcmp(verb, "open") == 0)

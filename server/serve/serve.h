@@ -9,7 +9,8 @@
  * CivetWeb; the command line and the tests call `serve_request` as http.c does, so every way in
  * has the same answers.
  *
- * A new endpoint is one file with its `struct route` and one line in route.c.
+ * A new endpoint is one file with its `struct route` and one line in route.c. What else shows it is
+ * declared there, too: see offers.h.
  */
 #ifndef JVIEWD_SERVE_SERVE_H
 #define JVIEWD_SERVE_SERVE_H
@@ -17,6 +18,7 @@
 #include "analyse/analyse.h"
 #include "base/pack/pack.h"
 #include "base/queue.h"
+#include "serve/offers.h"
 #include "store/cache.h"
 #include "store/catalog.h"
 #include "store/uploads.h"
@@ -135,6 +137,11 @@ struct route {
     enum route_age age; /* what the answer changes with, where no run is asked for; AGE_NONE: with
                            more than any tag tells, so nobody keeps it */
     const struct param *params; /* see request.h; ends with a nameless one. NULL: takes none */
+    /* Where else it is found (serve/offers.h); NULL: nowhere. */
+    const struct view *views;
+    const struct ahead *ahead;
+    /* What it makes of a run before anybody asks, and keeps; NULL: nothing but those answers. */
+    void (*prepare)(const struct services *services, struct str run_id);
 };
 
 struct route_table { /* every endpoint; route.c on top lists them */

@@ -1,6 +1,8 @@
-/* Looks up an endpoint, and what its answer depends on. */
+/* Looks up an endpoint, what its answer depends on, and what the table offers elsewhere. */
 #include "serve/answer/route_table.h"
 
+#include <assert.h>
+#include <limits.h>
 #include <string.h>
 
 #include "serve/answer/query.h"
@@ -16,11 +18,36 @@ bool route_takes_run(const struct route *route)
     return false;
 }
 
-const struct route *route_of_path(const struct route_table *table, const char *path)
+/* Behind all that stand before it, and those of its own rank. */
+static void add(struct offers *offers, const struct route *route, const void *what, unsigned rank)
 {
+    uint32_t at = offers->count++;
+
+    assert(at < COUNT(offers->items));
+    rank = rank == 0 ? UINT_MAX : rank;
+    for (; at > 0 && offers->items[at - 1].rank > rank; at--)
+        offers->items[at] = offers->items[at - 1];
+    offers->items[at] = (struct offer){route, what, rank};
+}
+
+void route_views(const struct route_table *table, struct offers *ret)
+{
+    ret->count = 0;
     for (uint32_t i = 0; i < table->count; i++) {
-        if (strcmp(table->items[i]->path, path) == 0 && strcmp(table->items[i]->method, "GET") == 0)
-            return table->items[i];
+        const struct view *view = table->items[i]->views;
+
+        for (; view != NULL && view->name != NULL; view++)
+            add(ret, table->items[i], view, view->rank);
     }
-    return NULL;
+}
+
+void route_ahead(const struct route_table *table, struct offers *ret)
+{
+    ret->count = 0;
+    for (uint32_t i = 0; i < table->count; i++) {
+        const struct ahead *ahead = table->items[i]->ahead;
+
+        for (; ahead != NULL && ahead->params != NULL; ahead++)
+            add(ret, table->items[i], ahead, ahead->shares ? 1 : 2);
+    }
 }

@@ -6,7 +6,17 @@
 
 /* Does it declare run=, and does its answer change with that run alone? */
 bool route_takes_run(const struct route *route);
-/* The one that answers GET of exactly this path; NULL: there is none. */
-const struct route *route_of_path(const struct route_table *table, const char *path);
+
+enum { OFFERS_MAX = 64 };
+struct offers { /* by rank: see serve/offers.h */
+    struct offer {
+        const struct route *route;
+        const void *what; /* struct view, ... */
+        unsigned rank;
+    } items[OFFERS_MAX];
+    uint32_t count;
+};
+void route_views(const struct route_table *table, struct offers *ret);
+void route_ahead(const struct route_table *table, struct offers *ret); /* those that share first */
 
 #endif

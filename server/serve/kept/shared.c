@@ -2,9 +2,12 @@
 #include "serve/kept/shared.h"
 
 #include "serve/answer/etag.h"
-#include "serve/answer/route_table.h"
 
 static const struct restriction whole = {0};
+
+/* No address: how the run is asked for by who holds it. */
+static const struct param params[] = {PARAMS_RUN, {.name = NULL}};
+static const struct route route_shared = {.method = "GET", .path = "/shared", .params = params};
 
 void shared_open(struct shared *ret, const struct services *services, struct str run_id,
                  struct arena *arena)
@@ -24,8 +27,7 @@ static enum status analyse(struct shared *shared, struct error *err)
 {
     const struct run_traces *run;
 
-    TRY(request_open(&shared->holder,
-                     route_of_path(shared->holder.services->routes, "/api/overview"), err));
+    TRY(request_open(&shared->holder, &route_shared, err));
     TRY(request_traces(&shared->holder, &run, err));
     shared->memo = memo_create(run, &whole, shared->holder.arena);
     return OK;

@@ -7,12 +7,11 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "serve/answer/route_table.h"
 #include "serve/dispatch/dispatch.h"
 #include "serve/kept/shared.h"
-#include "serve/kept/side.h"
 #include "serve/kept/stored.h"
 #include "serve/prepare/measure.h"
-#include "serve/routes.h"
 #include "serve/sql/sql_process.h"
 
 enum { LOOK_MS = 250, LOOKS_IN_VAIN_MAX = 8, RUNS_MAX = 8, ASKED_MAX = 64 };
@@ -28,42 +27,6 @@ struct prepare {
     uint64_t seen;             /* the catalog's generation when its runs were last looked at */
     uint64_t asked[ASKED_MAX]; /* runs as they were, the oldest forgotten first */
     uint32_t asked_count;
-};
-
-/* As the pages ask. Those that stand on the same analyses come first, and share them; tables are
- * kept whole, so their pages and orders need not be asked. */
-static const struct question {
-    const char *path, *more;
-    bool shares;
-} questions[] = {
-    {"/api/overview", "", true},
-    {"/api/findings", "&limit=200", true},
-    {"/api/steps", "", true},
-    {"/api/hosts", "", true},
-    {"/api/transfers", "", true},
-    {"/api/collectives", "", true},
-    {"/api/top", "&by=op", false},
-    {"/api/top", "&by=name", false},
-    {"/api/top", "&by=kernel", false},
-    {"/api/top", "&by=category", false},
-    {"/api/top", "&by=module", false},
-    {"/api/top", "&by=scope", false},
-    {"/api/top", "&by=source", false},
-    {"/api/top", "&by=device", false},
-    {"/api/top", "&by=track", false},
-    {"/api/top", "&by=host", false},
-    {"/api/top", "&by=annotation", false},
-    {"/api/top", "&by=api", false},
-    {"/api/kernels", "&by=kernel", false},
-    {"/api/kernels", "&by=variant", false},
-    {"/api/kernels", "&by=annotation", false},
-    {"/api/roofline", "", false},
-    {"/api/compiles", "", false},
-    {"/api/flame", "&by=scope&limit=20000", false},
-    {"/api/flame", "&by=source&limit=20000", false},
-    {"/api/flame", "&by=stack&limit=20000", false},
-    {"/api/flame", "&by=track&limit=20000", false},
-    {"/api/flame", "&by=host&limit=20000", false},
 };
 
 static bool pause_until_next(struct prepare *prepare)
@@ -85,14 +48,16 @@ static bool is_stopping(struct prepare *prepare)
 }
 
 /* The reply's status. Who asks first is the one who waits; what is kept already costs a read. */
-static int ask(const struct services *services, struct str run_id, const struct question *question,
+static int ask(const struct services *services, struct str run_id, const struct offer *question,
                struct shared *shared)
 {
+    const struct ahead *ahead = question->what;
     struct arena *arena = arena_create();
     struct request request = {
         .method = STR("GET"),
-        .path = str_of(question->path),
-        .query = str_format(arena, "run=%.*s%s", STR_ARG(run_id), question->more),
+        .path = str_of(question->route->path),
+        .query = str_format(arena, "run=%.*s%s%s", STR_ARG(run_id),
+                            ahead->params[0] != '\0' ? "&" : "", ahead->params),
         .arena = arena,
         .services = services,
         .shared = shared,
@@ -109,43 +74,48 @@ static int ask(const struct services *services, struct str run_id, const struct 
     return status;
 }
 
-/* What a difference with another run will need of this one. */
-static void measure_side(const struct services *services, struct str run_id)
+static bool shares(const struct offer *question)
 {
-    struct arena *arena = arena_create();
-    struct request request = {.query = STR("a=-&b=-"), .arena = arena, .services = services};
-    struct asked_side side;
-    struct error ignored = {0};
+    return ((const struct ahead *)question->what)->shares;
+}
 
-    if (request_open(&request, &route_diff, &ignored) == OK) {
-        if (request_side_of(&request, run_id, &side, &ignored) == OK &&
-            diff_prepare(&side.side, arena, &ignored) != OK)
-            ignored = (struct error){0}; /* who compares is told why */
-        request_release(request.state);
+/* What endpoints make of the run besides answers. */
+static void make_rest(struct prepare *prepare, struct str run_id)
+{
+    const struct route_table *table = prepare->services.routes;
+
+    for (uint32_t i = 0; i < table->count && !is_stopping(prepare); i++) {
+        if (table->items[i]->prepare == NULL)
+            continue;
+        table->items[i]->prepare(&prepare->services, run_id);
+        memory_give_back();
     }
-    arena_destroy(arena);
-    memory_give_back();
 }
 
 /* False: the first was not answered, so that no more were asked. */
 static bool ask_all(struct prepare *prepare, struct str run_id)
 {
     struct arena *arena = arena_create();
+    struct offers questions;
     struct shared shared;
-    size_t at = 1;
+    uint32_t at = 0;
+    bool answered = true;
 
+    route_ahead(prepare->services.routes, &questions);
     shared_open(&shared, &prepare->services, run_id, arena);
+    for (; at < questions.count && shares(&questions.items[at]) && answered; at++) {
+        int status = ask(&prepare->services, run_id, &questions.items[at], &shared);
 
-    bool answered = ask(&prepare->services, run_id, &questions[0], &shared) == 200;
-
-    for (; answered && questions[at].shares && !is_stopping(prepare); at++)
-        (void)ask(&prepare->services, run_id, &questions[at], &shared);
+        answered = at > 0 || status == 200;
+        if (is_stopping(prepare))
+            break;
+    }
     shared_close(&shared);
     arena_destroy(arena);
-    for (; answered && at < COUNT(questions) && !is_stopping(prepare); at++)
-        (void)ask(&prepare->services, run_id, &questions[at], NULL);
-    if (answered && !is_stopping(prepare))
-        measure_side(&prepare->services, run_id);
+    for (; answered && at < questions.count && !is_stopping(prepare); at++)
+        (void)ask(&prepare->services, run_id, &questions.items[at], NULL);
+    if (answered)
+        make_rest(prepare, run_id);
     return answered;
 }
 

@@ -64,9 +64,33 @@ static enum status get_collectives(struct request *req, struct reply *reply, str
     return OK;
 }
 
+static const struct restriction whole = {0};
+
+static enum status make_view_of_run(const struct run_traces *run, const struct page *page,
+                                    struct arena *arena, struct table *ret, struct error *err)
+{
+    return collectives_table(run, &whole, STR(""), page, arena, ret, err);
+}
+
+static const struct view views[] = {
+    {.name = "collectives",
+     .columns =
+         "name kind axis #group_size #bytes #count #total_ps #exposed_ps #hidden_ps %exposed_share "
+         "%share #mean_ps #min_ps #max_ps %bus_bytes_per_s #wait_ps %wait_share last %last_share "
+         "algorithm protocol dtype #async #blocked_ps #spread_ps %moving_bus_bytes_per_s "
+         "%alg_bytes_per_s %bus_factor #bytes_total #group_count members module scope host device "
+         "longest #longest_start_ps",
+     .make = make_view_of_run,
+     .kept = ""},
+    {.name = NULL}};
+
+static const struct ahead ahead[] = {{.params = "", .shares = true}, {.params = NULL}};
+
 const struct route route_collectives = {.method = "GET",
                                         .path = "/api/collectives",
                                         .handle = get_collectives,
                                         .params = params,
                                         .heavy = true,
-                                        .is_table = true};
+                                        .is_table = true,
+                                        .views = views,
+                                        .ahead = ahead};

@@ -32,9 +32,31 @@ static enum status get_compiles(struct request *req, struct reply *reply, struct
     return reply_table_by(req, reply, make, err);
 }
 
+static const struct restriction whole = {0};
+
+static enum status make_view_of_run(const struct run_traces *run, const struct page *page,
+                                    struct arena *arena, struct table *ret, struct error *err)
+{
+    return compiles_table(run, &whole, STR("compile"), page, arena, ret, err);
+}
+
+static const struct view views[] = {
+    {.name = "compiles",
+     .columns =
+         "function module program_id host track slice #start_ps #dur_ps #total_ps %share #trace_ps "
+         "#lower_ps #cache_ps #passes_ps #codegen_ps #autotune_ps #compiler_ps #other_ps "
+         "#backend_ps "
+         "#step #nth #cached change changed",
+     .make = make_view_of_run},
+    {.name = NULL}};
+
+static const struct ahead ahead[] = {{.params = ""}, {.params = NULL}};
+
 const struct route route_compiles = {.method = "GET",
                                      .path = "/api/compiles",
                                      .handle = get_compiles,
                                      .params = params,
                                      .heavy = true,
-                                     .is_table = true};
+                                     .is_table = true,
+                                     .views = views,
+                                     .ahead = ahead};

@@ -72,8 +72,11 @@ static enum status get_findings(struct request *req, struct reply *reply, struct
     return OK;
 }
 
+static const struct ahead ahead[] = {{.params = "limit=200", .shares = true}, {.params = NULL}};
+
 const struct route route_findings = {.method = "GET",
                                      .path = "/api/findings",
                                      .handle = get_findings,
                                      .params = params,
-                                     .heavy = true};
+                                     .heavy = true,
+                                     .ahead = ahead};

@@ -5,6 +5,7 @@
  */
 #include "analyse/steps/hosts.h"
 
+#include "analyse/steps/align.h"
 #include "serve/answer/table_out.h"
 #include "serve/kept/shared.h"
 #include "serve/routes.h"
@@ -61,9 +62,37 @@ static enum status get_hosts(struct request *req, struct reply *reply, struct er
     return OK;
 }
 
+static const struct restriction whole = {0};
+
+static enum status make_view_of_run(const struct run_traces *run, const struct page *page,
+                                    struct arena *arena, struct table *ret, struct error *err)
+{
+    struct steps steps;
+    struct lanes lanes;
+
+    TRY(steps_find(run, &whole, arena, &steps, err));
+    lanes_find(run, &steps, LANES_BY_HOST, arena, &lanes);
+    return lanes_table(run, &lanes, align_hosts(run, arena), page, arena, ret, err);
+}
+
+static const struct view views[] = {
+    {.name = "hosts",
+     .columns =
+         "name host #device #device_count #step_count #step_median_ps #step_min_ps #step_max_ps "
+         "#busy_ps #idle_ps %busy_share #communication_ps #hidden_communication_ps #op_wait_ps "
+         "#wait_ps %wait_share #last_count #compared_count #lag_ps #skew_ps #straggler",
+     .make = make_view_of_run,
+     .kept = "",
+     .rank = 1},
+    {.name = NULL}};
+
+static const struct ahead ahead[] = {{.params = "", .shares = true}, {.params = NULL}};
+
 const struct route route_hosts = {.method = "GET",
                                   .path = "/api/hosts",
                                   .handle = get_hosts,
                                   .params = params,
                                   .heavy = true,
-                                  .is_table = true};
+                                  .is_table = true,
+                                  .views = views,
+                                  .ahead = ahead};

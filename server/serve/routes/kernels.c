@@ -73,9 +73,38 @@ static enum status get_kernels(struct request *req, struct reply *reply, struct 
     return OK;
 }
 
+static const struct restriction whole = {0};
+
+static enum status make_view_of_run(const struct run_traces *run, const struct page *page,
+                                    struct arena *arena, struct table *ret, struct error *err)
+{
+    const struct kernels_question question = {.by = STR("")};
+    struct kernels_summary summary;
+
+    return kernels(run, &whole, &question, page, arena, ret, &summary, err);
+}
+
+static const struct view views[] = {
+    {.name = "kernels",
+     .columns = "key name kind #count #total_ps #self_ps %share #mean_ps #stdev_ps #min_ps #p50_ps "
+                "#p95_ps "
+                "#max_ps #variant_count grid block #registers #shared_bytes %occupancy limited_by "
+                "#tensor_core tensor_core_by #queue_p50_ps #launch_p50_ps #call_p50_ps #gap_p50_ps "
+                "#launch_count #graph_count op module scope source ncu",
+     .make = make_view_of_run,
+     .kept = ""},
+    {.name = NULL}};
+
+static const struct ahead ahead[] = {{.params = "by=kernel"},
+                                     {.params = "by=variant"},
+                                     {.params = "by=annotation"},
+                                     {.params = NULL}};
+
 const struct route route_kernels = {.method = "GET",
                                     .path = "/api/kernels",
                                     .handle = get_kernels,
                                     .params = params,
                                     .heavy = true,
-                                    .is_table = true};
+                                    .is_table = true,
+                                    .views = views,
+                                    .ahead = ahead};

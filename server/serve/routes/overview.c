@@ -321,8 +321,11 @@ static enum status get_overview(struct request *req, struct reply *reply, struct
     return OK;
 }
 
+static const struct ahead ahead[] = {{.params = "", .shares = true}, {.params = NULL}};
+
 const struct route route_overview = {.method = "GET",
                                      .path = "/api/overview",
                                      .handle = get_overview,
                                      .params = params,
-                                     .heavy = true};
+                                     .heavy = true,
+                                     .ahead = ahead};

@@ -148,9 +148,33 @@ static enum status get_roofline(struct request *req, struct reply *reply, struct
     return OK;
 }
 
+static const struct restriction whole = {0};
+
+static enum status make_view_of_run(const struct run_traces *run, const struct page *page,
+                                    struct arena *arena, struct table *ret, struct error *err)
+{
+    struct roofline summary;
+
+    return roofline(run, &whole, page, arena, ret, &summary, err);
+}
+
+static const struct view views[] = {
+    {.name = "roofline",
+     .columns =
+         "key name kind category module scope source type #count #total_ps #self_ps %share %flops "
+         "%bytes %intensity %flops_per_s %bytes_per_s %roof_flops_per_s %peak_share bound_by "
+         "counted",
+     .make = make_view_of_run,
+     .kept = ""},
+    {.name = NULL}};
+
+static const struct ahead ahead[] = {{.params = ""}, {.params = NULL}};
+
 const struct route route_roofline = {.method = "GET",
                                      .path = "/api/roofline",
                                      .handle = get_roofline,
                                      .params = params,
                                      .heavy = true,
-                                     .is_table = true};
+                                     .is_table = true,
+                                     .views = views,
+                                     .ahead = ahead};

@@ -71,9 +71,46 @@ static enum status get_steps(struct request *req, struct reply *reply, struct er
     return OK;
 }
 
+static const struct restriction whole = {0};
+
+static enum status make_steps(const struct run_traces *run, const struct page *page,
+                              struct arena *arena, struct table *ret, struct error *err)
+{
+    struct steps steps;
+
+    return steps_table(run, &whole, page, arena, &steps, ret, err);
+}
+
+static enum status make_gaps(const struct run_traces *run, const struct page *page,
+                             struct arena *arena, struct table *ret, struct error *err)
+{
+    return gaps_table(run, &whole, page, arena, ret, err);
+}
+
+static const struct view views[] = {
+    {.name = "steps",
+     .columns = "#step name host #start_ps #end_ps #dur_ps rule #span_ps #work_start_ps "
+                "#work_end_ps #ahead "
+                "#delta_ps #warmup #outlier #cut slowest_by #slowest_by_ps #busy_ps #wait_ps "
+                "#hidden_communication_ps #compute_ps #communication_ps "
+                "#copy_ps #host_ps #input_ps #compile_ps #other_ps #idle_ps",
+     .make = make_steps,
+     .kept = "",
+     .rank = 4},
+    {.name = "gaps",
+     .columns = "host #device #start_ps #dur_ps cause #cause_ps #step before after",
+     .make = make_gaps,
+     .rank = 4},
+    {.name = NULL},
+};
+
+static const struct ahead ahead[] = {{.params = "", .shares = true}, {.params = NULL}};
+
 const struct route route_steps = {.method = "GET",
                                   .path = "/api/steps",
                                   .handle = get_steps,
                                   .params = params,
                                   .heavy = true,
-                                  .is_table = true};
+                                  .is_table = true,
+                                  .views = views,
+                                  .ahead = ahead};

@@ -69,9 +69,69 @@ static enum status get_top(struct request *req, struct reply *reply, struct erro
     return OK;
 }
 
+static const struct restriction whole = {0};
+
+static enum status make_by(const struct run_traces *run, const char *by, const struct page *page,
+                           struct arena *arena, struct table *ret, struct error *err)
+{
+    const struct top_question question = {.by = str_of(by)};
+
+    return top(run, &whole, &question, page, arena, ret, err);
+}
+
+static enum status make_ops(const struct run_traces *run, const struct page *page,
+                            struct arena *arena, struct table *ret, struct error *err)
+{
+    return make_by(run, "op", page, arena, ret, err);
+}
+
+static enum status make_names(const struct run_traces *run, const struct page *page,
+                              struct arena *arena, struct table *ret, struct error *err)
+{
+    return make_by(run, "name", page, arena, ret, err);
+}
+
+static enum status make_scopes(const struct run_traces *run, const struct page *page,
+                               struct arena *arena, struct table *ret, struct error *err)
+{
+    return make_by(run, "scope", page, arena, ret, err);
+}
+
+static enum status make_modules(const struct run_traces *run, const struct page *page,
+                                struct arena *arena, struct table *ret, struct error *err)
+{
+    return make_by(run, "module", page, arena, ret, err);
+}
+
+#define VIEW_COLUMNS                                                                               \
+    "key name kind category module scope source #count #event_count #total_ps #self_ps %share "    \
+    "%cumulative_share #mean_ps #stdev_ps #min_ps #p50_ps #p95_ps #max_ps %flops %bytes "          \
+    "%flops_per_s %bytes_per_s bound_by %peak_share"
+
+static const struct view views[] = {
+    {.name = "ops", .columns = VIEW_COLUMNS, .make = make_ops, .kept = "by=op", .rank = 3},
+    {.name = "names", .columns = VIEW_COLUMNS, .make = make_names, .kept = "by=name", .rank = 3},
+    {.name = "scopes", .columns = VIEW_COLUMNS, .make = make_scopes, .kept = "by=scope", .rank = 3},
+    {.name = "modules",
+     .columns = VIEW_COLUMNS,
+     .make = make_modules,
+     .kept = "by=module",
+     .rank = 3},
+    {.name = NULL},
+};
+
+static const struct ahead ahead[] = {
+    {.params = "by=op"},       {.params = "by=name"},       {.params = "by=kernel"},
+    {.params = "by=category"}, {.params = "by=module"},     {.params = "by=scope"},
+    {.params = "by=source"},   {.params = "by=device"},     {.params = "by=track"},
+    {.params = "by=host"},     {.params = "by=annotation"}, {.params = "by=api"},
+    {.params = NULL}};
+
 const struct route route_top = {.method = "GET",
                                 .path = "/api/top",
                                 .handle = get_top,
                                 .params = params,
                                 .heavy = true,
-                                .is_table = true};
+                                .is_table = true,
+                                .views = views,
+                                .ahead = ahead};

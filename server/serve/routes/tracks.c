@@ -2,12 +2,11 @@
 #include "analyse/table.h"
 #include "serve/answer/slice_out.h"
 #include "serve/answer/table_out.h"
-#include "serve/answer/track_words.h"
 #include "serve/routes.h"
 
 static const struct param params[] = {PARAMS_RUN, PARAMS_PAGE, PARAMS_FORMAT, {.name = NULL}};
 
-const char *track_kind_word(uint8_t kind)
+static const char *track_kind_word(uint8_t kind)
 {
     static const char *const words[] = {
         [TRACK_PROCESS] = "process", [TRACK_DEVICE] = "device", [TRACK_STREAM] = "stream",
@@ -17,7 +16,7 @@ const char *track_kind_word(uint8_t kind)
     return kind < COUNT(words) ? words[kind] : "thread";
 }
 
-const char *track_role_word(uint8_t role)
+static const char *track_role_word(uint8_t role)
 {
     static const char *const words[] = {
         [ROLE_NONE] = NULL,   [ROLE_STEPS] = "steps",         [ROLE_MODULES] = "modules",
@@ -179,5 +178,91 @@ static enum status get_tracks(struct request *req, struct reply *reply, struct e
     return OK;
 }
 
-const struct route route_tracks = {
-    .method = "GET", .path = "/api/tracks", .handle = get_tracks, .params = params, .slices = true};
+static struct cell text_or_null(struct str text)
+{
+    return (struct cell){.kind = text.count > 0 ? CELL_TEXT : CELL_NULL, .of.text = text};
+}
+
+static struct cell integer_if(bool known, int64_t value)
+{
+    return (struct cell){.kind = known ? CELL_INTEGER : CELL_NULL, .of.integer = known ? value : 0};
+}
+
+static const struct column view_columns[] = {
+    {"id", "", UNIT_TEXT, true},
+    {"parent", "", UNIT_TEXT, true},
+    {"host", "", UNIT_TEXT, true},
+    {"name", "", UNIT_TEXT, true},
+    {"kind", "", UNIT_TEXT, true},
+    {"role", "", UNIT_TEXT, true},
+    {"device", "", UNIT_NONE, true},
+    {"derived", "", UNIT_NONE, true},
+    {"depth_count", "", UNIT_COUNT, true},
+    {"slice_count", "", UNIT_COUNT, true},
+    {"duration_sum_ps", "", UNIT_PS, true},
+    {"start_ps", "", UNIT_PS, true},
+    {"end_ps", "", UNIT_PS, true},
+};
+
+static void fill_view_row(struct cell *ret, const struct host_trace *host, track_id id,
+                          struct arena *arena)
+{
+    const struct track *track = &host->trace->tracks[id];
+    bool timed = track->slice_count > 0;
+    const struct cell cells[COUNT(view_columns)] = {
+        text_or_null(track_text(arena, host, id)),
+        text_or_null(track->parent == NO_TRACK ? STR("") : track_text(arena, host, track->parent)),
+        text_or_null(host->name),
+        {.kind = CELL_TEXT, .of.text = trace_name(host->trace, track->name)},
+        text_or_null(str_of(track_kind_word(track->kind))),
+        text_or_null(str_of(track_role_word(track->role))),
+        integer_if(track->device >= 0, track->device),
+        {.kind = CELL_BOOL, .of.boolean = track->derived},
+        integer_if(true, track->row_count),
+        integer_if(true, (int64_t)track->slice_count),
+        integer_if(true, track->duration_sum_ps),
+        integer_if(timed, run_time(host, track->start_ps)),
+        integer_if(timed, run_time(host, track->end_ps)),
+    };
+
+    memcpy(ret, cells, sizeof cells);
+}
+
+static enum status make_view_of_run(const struct run_traces *run, const struct page *page,
+                                    struct arena *arena, struct table *ret, struct error *err)
+{
+    uint32_t count = 0;
+
+    (void)page;
+    (void)err;
+    for (uint32_t i = 0; i < run->host_count; i++)
+        count += run->hosts[i].trace->track_count;
+    struct cell *cells = arena_array(arena, struct cell, (size_t)count * COUNT(view_columns));
+    *ret = (struct table){.columns = view_columns,
+                          .column_count = COUNT(view_columns),
+                          .cells = cells,
+                          .row_count = count,
+                          .row_count_all = count};
+    for (uint32_t i = 0; i < run->host_count; i++) {
+        for (track_id id = 0; id < run->hosts[i].trace->track_count; id++) {
+            fill_view_row(cells, &run->hosts[i], id, arena);
+            cells += COUNT(view_columns);
+        }
+    }
+    return OK;
+}
+
+static const struct view views[] = {{.name = "tracks",
+                                     .columns = "id parent host name kind role #device #derived "
+                                                "#depth_count #slice_count #duration_sum_ps "
+                                                "#start_ps #end_ps",
+                                     .make = make_view_of_run,
+                                     .rank = 2},
+                                    {.name = NULL}};
+
+const struct route route_tracks = {.method = "GET",
+                                   .path = "/api/tracks",
+                                   .handle = get_tracks,
+                                   .params = params,
+                                   .slices = true,
+                                   .views = views};

@@ -50,9 +50,28 @@ static enum status get_transfers(struct request *req, struct reply *reply, struc
     return reply_table_by(req, reply, make, err);
 }
 
+static const struct restriction whole = {0};
+
+static enum status make_view_of_run(const struct run_traces *run, const struct page *page,
+                                    struct arena *arena, struct table *ret, struct error *err)
+{
+    return transfers_table(run, &whole, STR("transfer"), page, arena, ret, err);
+}
+
+static const struct view views[] = {{.name = "transfers",
+                                     .columns = "direction name host #device track stream slice "
+                                                "#start_ps #dur_ps #bytes %bytes_per_s memory "
+                                                "#blocking #overlapped_ps caller launch #step",
+                                     .make = make_view_of_run},
+                                    {.name = NULL}};
+
+static const struct ahead ahead[] = {{.params = "", .shares = true}, {.params = NULL}};
+
 const struct route route_transfers = {.method = "GET",
                                       .path = "/api/transfers",
                                       .handle = get_transfers,
                                       .params = params,
                                       .heavy = true,
-                                      .is_table = true};
+                                      .is_table = true,
+                                      .views = views,
+                                      .ahead = ahead};

@@ -17,51 +17,38 @@
 #include "serve/sql/sql_parts.h"
 #include "store/answers.h"
 
-/* The questions that prepare.c asks, where a view is the same table. */
-static const struct question {
-    const char *view;
-    const char *path;
-    const char *query;
-} questions[] = {
-    {"ops", "/api/top", "run=-&by=op"},
-    {"names", "/api/top", "run=-&by=name"},
-    {"scopes", "/api/top", "run=-&by=scope"},
-    {"modules", "/api/top", "run=-&by=module"},
-    {"steps", "/api/steps", "run=-"},
-    {"hosts", "/api/hosts", "run=-"},
-    {"kernels", "/api/kernels", "run=-"},
-    {"roofline", "/api/roofline", "run=-"},
-    {"collectives", "/api/collectives", "run=-"},
-};
-
-static bool find_kept(const struct request *req, const struct question *question,
+static bool find_kept(const struct request *req, const struct route *route, const char *params,
                       const struct run_record *run, struct hash128 *ret)
 {
-    struct request asked = {.method = STR("GET"),
-                            .path = str_of(question->path),
-                            .query = str_of(question->query),
-                            .arena = req->arena,
-                            .services = req->services};
+    struct request asked = {
+        .method = STR("GET"),
+        .path = str_of(route->path),
+        .query = str_format(req->arena, "run=-%s%s", params[0] != '\0' ? "&" : "", params),
+        .arena = req->arena,
+        .services = req->services};
     struct error ignored = {0};
 
-    return request_open(&asked, route_of_path(req->services->routes, question->path), &ignored) ==
-               OK &&
-           stored_may(&asked, run) && answer_key(&asked, run, ret);
+    return request_open(&asked, route, &ignored) == OK && stored_may(&asked, run) &&
+           answer_key(&asked, run, ret);
 }
 
 void sql_put_kept(struct json *json, const struct request *req, const struct run_record *run)
 {
+    struct offers views;
     struct hash128 key;
     char path[4096];
 
+    route_views(req->services->routes, &views);
     json_key(json, "kept");
     json_open(json, '[');
-    for (size_t i = 0; i < COUNT(questions) && run->slice_count >= STORED_SLICES_MIN; i++) {
-        if (!find_kept(req, &questions[i], run, &key))
+    for (uint32_t i = 0; i < views.count && run->slice_count >= STORED_SLICES_MIN; i++) {
+        const struct view *view = views.items[i].what;
+
+        if (view->kept == NULL || !find_kept(req, views.items[i].route, view->kept, run, &key))
             continue;
         answers_path(req->services->cache, key, path);
         json_open(json, '{');
-        json_put_text(json, "view", str_of(questions[i].view));
+        json_put_text(json, "view", str_of(view->name));
         json_put_text(json, "path", str_of(path));
         json_put_integer(json, "key_high", (int64_t)key.high);
         json_put_integer(json, "key_low", (int64_t)key.low);

@@ -7,7 +7,7 @@
  *   worker   sql_worker.c   the job -> tables -> store/sql.h -> the answer; once more
  *            sql_traces.c   the traces of a run, opened when a query first comes to it
  *            sql_runs.c     runs, metrics: what the job itself says
- *            sql_views.c    ops, names, steps, ...: tables that analyses make
+ *            sql_views.c    ops, names, steps, ...: tables that endpoints declare
  *            sql_kept.c     views that the server has made for its own answers
  *            sql_slices.c   slices: the segments' chunks, row by row
  *            sql_out.c      the rows of the result, or its problem, as the reply's body
@@ -39,6 +39,7 @@ enum { SQL_TABLES_MAX = 32, SQL_VIEW_COLUMNS_MAX = 60 };
 
 struct sql_work {
     struct arena *arena; /* of all queries */
+    const struct route_table *routes;
     struct sql_run *runs;
     uint32_t run_count;
     uint64_t slice_count;  /* of all runs, as they say it */

@@ -4,76 +4,15 @@
  *   select ... from ops      run 1: top(by op) -> struct table      made when a query comes to it,
  *                            run 2: top(by op) -> struct table      kept for those that come again
  *
- * A view is a line of `views`: its columns are those of the analysis' table by name, behind the
- * name of the run. A cell of kinds is a column a kind.
+ * A view is declared with its endpoint: its columns are those of the analysis' table by name,
+ * behind the name of the run. A cell of kinds is a column a kind.
  */
 #include <stdlib.h>
 
-#include "serve/sql/sql_makers.h"
+#include "serve/answer/route_table.h"
 #include "serve/sql/sql_parts.h"
 
 enum { NO_PLACE = UINT32_MAX, KIND_PLACE = 1 << 16 /* + kind: in the cell of kinds */ };
-
-#define TOP_COLUMNS                                                                                \
-    "key name kind category module scope source #count #event_count #total_ps #self_ps %share "    \
-    "%cumulative_share #mean_ps #stdev_ps #min_ps #p50_ps #p95_ps #max_ps %flops %bytes "          \
-    "%flops_per_s %bytes_per_s bound_by %peak_share"
-
-static const struct view {
-    const char *name, *columns;
-    sql_make_view *make;
-} views[] = {
-    {"hosts",
-     "name host #device #device_count #step_count #step_median_ps #step_min_ps #step_max_ps "
-     "#busy_ps #idle_ps %busy_share #communication_ps #hidden_communication_ps #op_wait_ps "
-     "#wait_ps %wait_share #last_count #compared_count #lag_ps #skew_ps #straggler",
-     sql_make_hosts},
-    {"tracks",
-     "id parent host name kind role #device #derived #depth_count #slice_count #duration_sum_ps "
-     "#start_ps #end_ps",
-     sql_make_tracks},
-    {"ops", TOP_COLUMNS, sql_make_ops},
-    {"names", TOP_COLUMNS, sql_make_names},
-    {"scopes", TOP_COLUMNS, sql_make_scopes},
-    {"modules", TOP_COLUMNS, sql_make_modules},
-    {"steps",
-     "#step name host #start_ps #end_ps #dur_ps rule #span_ps #work_start_ps #work_end_ps #ahead "
-     "#delta_ps #warmup #outlier #cut slowest_by #slowest_by_ps #busy_ps #wait_ps "
-     "#hidden_communication_ps #compute_ps #communication_ps "
-     "#copy_ps #host_ps #input_ps #compile_ps #other_ps #idle_ps",
-     sql_make_steps},
-    {"gaps", "host #device #start_ps #dur_ps cause #cause_ps #step before after", sql_make_gaps},
-    {"kernels",
-     "key name kind #count #total_ps #self_ps %share #mean_ps #stdev_ps #min_ps #p50_ps #p95_ps "
-     "#max_ps #variant_count grid block #registers #shared_bytes %occupancy limited_by "
-     "#tensor_core tensor_core_by #queue_p50_ps #launch_p50_ps #call_p50_ps #gap_p50_ps "
-     "#launch_count #graph_count op module scope source ncu",
-     sql_make_kernels},
-    {"roofline",
-     "key name kind category module scope source type #count #total_ps #self_ps %share %flops "
-     "%bytes %intensity %flops_per_s %bytes_per_s %roof_flops_per_s %peak_share bound_by counted",
-     sql_make_roofline},
-    {"collectives",
-     "name kind axis #group_size #bytes #count #total_ps #exposed_ps #hidden_ps %exposed_share "
-     "%share #mean_ps #min_ps #max_ps %bus_bytes_per_s #wait_ps %wait_share last %last_share "
-     "algorithm protocol dtype #async #blocked_ps #spread_ps %moving_bus_bytes_per_s "
-     "%alg_bytes_per_s %bus_factor #bytes_total #group_count members module scope host device "
-     "longest #longest_start_ps",
-     sql_make_collectives},
-    {"compiles",
-     "function module program_id host track slice #start_ps #dur_ps #total_ps %share #trace_ps "
-     "#lower_ps #cache_ps #passes_ps #codegen_ps #autotune_ps #compiler_ps #other_ps #backend_ps "
-     "#step #nth #cached change changed",
-     sql_make_compiles},
-    {"transfers",
-     "direction name host #device track stream slice #start_ps #dur_ps #bytes %bytes_per_s memory "
-     "#blocking #overlapped_ps caller launch #step",
-     sql_make_transfers},
-    {"memory",
-     "name host #event_count #peak_bytes #peak_at_ps #peak_allocated_bytes #lifetime_peak_bytes "
-     "#capacity_bytes #pool_bytes #before_bytes %fragmentation",
-     sql_make_memory},
-};
 
 struct made { /* of one run */
     bool done, is_kept;
@@ -205,18 +144,21 @@ static void view_close(void *cursor)
 
 void sql_add_views(struct sql_work *work, struct sql_table *ret, uint32_t *count)
 {
-    for (size_t i = 0; i < COUNT(views); i++) {
+    struct offers views;
+
+    route_views(work->routes, &views);
+    for (uint32_t i = 0; i < views.count; i++) {
+        const struct view *view = views.items[i].what;
         struct view_data *data = arena_new(work->arena, struct view_data);
         struct sql_column *columns;
 
-        *data = (struct view_data){.work = work, .view = &views[i]};
-        columns =
-            sql_columns_of(work->arena, str_format(work->arena, "run %s", views[i].columns).at,
-                           &data->column_count);
+        *data = (struct view_data){.work = work, .view = view};
+        columns = sql_columns_of(work->arena, str_format(work->arena, "run %s", view->columns).at,
+                                 &data->column_count);
         columns[0].helps = SQL_EQUAL;
         data->columns = columns;
         data->made = arena_array(work->arena, struct made, work->run_count);
-        ret[(*count)++] = (struct sql_table){.name = views[i].name,
+        ret[(*count)++] = (struct sql_table){.name = view->name,
                                              .columns = columns,
                                              .column_count = data->column_count,
                                              .row_count = 1000 * (uint64_t)work->run_count,

@@ -203,13 +203,13 @@ static bool answer_query(struct sql_work *work, const json_t *job, int query_cou
 }
 
 /* Who stands ready has met what a query meets: SQLite is set up, and its pages are in memory. */
-static void rehearse(void)
+static void rehearse(const struct route_table *routes)
 {
     static const char words[] =
         "{\"query\":\"select name,count(*),sum(self_ps) from ops group by name order by 2 limit "
         "1\","
         "\"rows_max\":1,\"bytes_max\":1000,\"run_ms\":1000}";
-    struct sql_work work = {.arena = arena_create()};
+    struct sql_work work = {.arena = arena_create(), .routes = routes};
     json_t *job = json_loadb(words, sizeof words - 1, 0, NULL), *runs = json_object();
     struct answer reply;
 
@@ -230,14 +230,14 @@ static bool nobody_asks(int in)
     return poll(&polled, 1, 0) == 0;
 }
 
-int sql_worker(int in, int out)
+int sql_worker(const struct route_table *routes, int in, int out)
 {
-    struct sql_work work = {.arena = arena_create()};
+    struct sql_work work = {.arena = arena_create(), .routes = routes};
     json_t *job;
 
     guard();
     if (nobody_asks(in))
-        rehearse();
+        rehearse(routes);
     json_t *runs = read_part(in);
     bool stays = runs != NULL && open_tables(&work, runs), told = stays;
     for (int count = 1; told && stays && (job = read_part(in)) != NULL; count++) {

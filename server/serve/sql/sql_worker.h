@@ -4,11 +4,12 @@
 
 /* Reads from `in` what it is told of the runs, then one query after the other, each part behind its
  * size in 8 bytes; answers each on `out`: the head's line, then the body. Ends with the input, and
- * after an answer that does not say it stays.
+ * after an answer that does not say it stays. Its views are those of `routes`.
  *
  *   {"status":200,"type":"application/json","bytes":17,"stays":true}
  *   {"run":...
  */
-int sql_worker(int in, int out);
+struct route_table;
+int sql_worker(const struct route_table *routes, int in, int out);
 
 #endif

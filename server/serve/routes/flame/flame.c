@@ -187,5 +187,14 @@ static enum status get_flame(struct request *req, struct reply *reply, struct er
     return OK;
 }
 
-const struct route route_flame = {
-    .method = "GET", .path = "/api/flame", .handle = get_flame, .params = params, .heavy = true};
+static const struct ahead ahead[] = {
+    {.params = "by=scope&limit=20000"}, {.params = "by=source&limit=20000"},
+    {.params = "by=stack&limit=20000"}, {.params = "by=track&limit=20000"},
+    {.params = "by=host&limit=20000"},  {.params = NULL}};
+
+const struct route route_flame = {.method = "GET",
+                                  .path = "/api/flame",
+                                  .handle = get_flame,
+                                  .params = params,
+                                  .heavy = true,
+                                  .ahead = ahead};

@@ -282,5 +282,30 @@ static enum status get_memory(struct request *req, struct reply *reply, struct e
     return reply_timeline(req, reply, err);
 }
 
-const struct route route_memory = {
-    .method = "GET", .path = "/api/memory", .handle = get_memory, .params = params, .heavy = true};
+static const struct restriction whole = {0};
+
+static enum status make_view_of_run(const struct run_traces *run, const struct page *page,
+                                    struct arena *arena, struct table *ret, struct error *err)
+{
+    struct memory_timeline timeline;
+
+    (void)page;
+    TRY(memory_timeline(run, &whole, arena, &timeline, err));
+    *ret = memory_allocators_table(arena, &timeline);
+    return OK;
+}
+
+static const struct view views[] = {{.name = "memory",
+                                     .columns =
+                                         "name host #event_count #peak_bytes #peak_at_ps "
+                                         "#peak_allocated_bytes #lifetime_peak_bytes "
+                                         "#capacity_bytes #pool_bytes #before_bytes %fragmentation",
+                                     .make = make_view_of_run},
+                                    {.name = NULL}};
+
+const struct route route_memory = {.method = "GET",
+                                   .path = "/api/memory",
+                                   .handle = get_memory,
+                                   .params = params,
+                                   .heavy = true,
+                                   .views = views};

@@ -1,0 +1,35 @@
+/* Where an endpoint is found besides its path: declared with it, in its own file, and read from the
+ * table of endpoints by who shows it.
+ *
+ *   struct view    a table of SQL                         serve/sql
+ *   struct ahead   a question asked before anybody does   serve/prepare
+ *
+ * Lists end with a nameless item. What has a rank stands in its order, 1 first; what has none (0)
+ * stands behind, in the order of the table of endpoints.
+ */
+#ifndef JVIEWD_SERVE_OFFERS_H
+#define JVIEWD_SERVE_OFFERS_H
+
+#include "analyse/analyse.h"
+
+/* A table of the whole run, with all its rows. */
+typedef enum status make_view(const struct run_traces *run, const struct page *page,
+                              struct arena *arena, struct table *ret, struct error *err);
+struct view {
+    const char *name;
+    const char
+        *columns; /* of the table, by blanks, as serve/sql/sql_parts.h types them: "#count" */
+    make_view *make;
+    const char *kept; /* parameters besides run= with which the endpoint's answer is the same table,
+                         which a server keeps then: "by=op", ""; NULL: there are none */
+    unsigned rank;
+};
+
+/* Asked of a large run that was just indexed, as the pages ask. Tables are kept whole, so their
+ * pages and orders need not be asked. */
+struct ahead {
+    const char *params; /* besides run=: "by=op", "" */
+    bool shares;        /* the analyses of other such questions: they come first, together */
+};
+
+#endif
