@@ -1,8 +1,9 @@
 /* Where an endpoint is found besides its path: declared with it, in its own file, and read from the
  * table of endpoints by who shows it.
  *
- *   struct view    a table of SQL                         serve/sql
- *   struct ahead   a question asked before anybody does   serve/prepare
+ *   struct view        a table of SQL                           serve/sql
+ *   struct ahead       a question asked before anybody does     serve/prepare
+ *   struct in_bundle   an answer that a page on its own holds   serve/bundle
  *
  * Lists end with a nameless item. What has a rank stands in its order, 1 first; what has none (0)
  * stands behind, in the order of the table of endpoints.
@@ -30,6 +31,14 @@ struct view {
 struct ahead {
     const char *params; /* besides run=: "by=op", "" */
     bool shares;        /* the analyses of other such questions: they come first, together */
+};
+
+/* What a view of the page asks for. Bytes are spent in the order of ranks. */
+struct in_bundle {
+    const char *params; /* besides run= and limit=: "by=op", "" */
+    int limit;          /* 0: the endpoint takes none */
+    const char *what;   /* of which there may be more: "ops" */
+    unsigned rank;
 };
 
 #endif

@@ -140,6 +140,7 @@ struct route {
     /* Where else it is found (serve/offers.h); NULL: nowhere. */
     const struct view *views;
     const struct ahead *ahead;
+    const struct in_bundle *in_bundle;
     /* What it makes of a run before anybody asks, and keeps; NULL: nothing but those answers. */
     void (*prepare)(const struct services *services, struct str run_id);
 };

@@ -51,3 +51,14 @@ void route_ahead(const struct route_table *table, struct offers *ret)
             add(ret, table->items[i], ahead, ahead->shares ? 1 : 2);
     }
 }
+
+void route_in_bundle(const struct route_table *table, struct offers *ret)
+{
+    ret->count = 0;
+    for (uint32_t i = 0; i < table->count; i++) {
+        const struct in_bundle *in_bundle = table->items[i]->in_bundle;
+
+        for (; in_bundle != NULL && in_bundle->params != NULL; in_bundle++)
+            add(ret, table->items[i], in_bundle, in_bundle->rank);
+    }
+}

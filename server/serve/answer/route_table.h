@@ -17,6 +17,7 @@ struct offers { /* by rank: see serve/offers.h */
     uint32_t count;
 };
 void route_views(const struct route_table *table, struct offers *ret);
+void route_in_bundle(const struct route_table *table, struct offers *ret);
 void route_ahead(const struct route_table *table, struct offers *ret); /* those that share first */
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/human.h"
 #include "serve/answer/file_name.h"
 #include "serve/answer/reply.h"
+#include "serve/answer/route_table.h"
 #include "serve/assets.h"
 #include "serve/dispatch/dispatch.h"
 #include "serve/server.h"
@@ -16,37 +17,9 @@ enum {
     ANSWERS_BYTES_MAX = 2200 << 10,
     ANSWER_BYTES_MAX = 500 << 10,
     TILES_BYTES_MAX = 1500 << 10, /* before base64 */
-    TABLE_ROWS = 500,
     ROWS_PER_REQUEST = 90,
     ROWS_TEXT_MAX = 8000,
     FINER_LEVELS = 4,
-};
-
-/* What the views of the page ask for; parameters as in the key, limits beside it. */
-static const struct question {
-    const char *path, *params;
-    int limit;        /* 0: the endpoint takes none */
-    const char *what; /* of which there may be more */
-} questions[] = {
-    {"api/run", "", 0, "run's facts"},
-    {"api/overview", "", 0, "overview's figures"},
-    {"api/findings", "", 200, "findings"},
-    {"api/steps", "", 1000, "steps"},
-    {"api/notes", "", 200, "notes"},
-    {"api/tracks", "", 4000, "tracks"},
-    {"api/top", "by=op", TABLE_ROWS, "ops"},
-    {"api/kernels", "by=kernel", TABLE_ROWS, "kernels"},
-    {"api/top", "by=scope", TABLE_ROWS, "scopes"},
-    {"api/flame", "by=scope", 2000, "flame graph's scopes"},
-    {"api/top", "by=category", TABLE_ROWS, "categories"},
-    {"api/top", "by=module", TABLE_ROWS, "modules"},
-    {"api/top", "by=name", TABLE_ROWS, "names"},
-    {"api/top", "by=source", TABLE_ROWS, "source lines"},
-    {"api/top", "by=device", TABLE_ROWS, "devices"},
-    {"api/steps", "view=idle", 200, "causes of idle time"},
-    {"api/steps", "view=devices", 200, "steps by device"},
-    {"api/flame", "by=source", 1000, "flame graph's source lines"},
-    {"api/flame", "by=module", 1000, "flame graph's modules"},
 };
 
 struct writing {
@@ -108,15 +81,14 @@ static bool fits(const struct writing *writing, size_t count)
     return count <= ANSWER_BYTES_MAX && used + count <= ANSWERS_BYTES_MAX;
 }
 
-static void put_answer(struct writing *writing, const struct question *question,
+static void put_answer(struct writing *writing, const char *path, const char *params,
                        const struct reply *reply)
 {
     struct arena *arena = writing->req->arena;
     struct bytes body = reply_bytes(reply);
 
     json_key_text(&writing->json,
-                  str_format(arena, "%s%s%s", question->path,
-                             question->params[0] != '\0' ? "?" : "", question->params));
+                  str_format(arena, "%s%s%s", path, params[0] != '\0' ? "?" : "", params));
     json_open(&writing->json, '{');
     json_put_integer(&writing->json, "status", reply->status);
     json_key(&writing->json, "body");
@@ -146,8 +118,11 @@ static bool is_stopping(const struct writing *writing)
 }
 
 /* Fewer rows until they fit; none where even few do not, which is said. */
-static void put_question(struct writing *writing, const struct question *question)
+static void put_question(struct writing *writing, const struct offer *offer)
 {
+    const struct in_bundle *question = offer->what;
+    const char *path = offer->route->path + 1; /* as the page keys it */
+
     for (int limit = question->limit; !is_stopping(writing); limit /= 4) {
         struct str params = str_of(question->params);
         struct reply reply = {0};
@@ -155,11 +130,11 @@ static void put_question(struct writing *writing, const struct question *questio
         if (limit > 0)
             params = str_format(writing->req->arena, "%s%slimit=%d", question->params,
                                 params.count > 0 ? "&" : "", limit);
-        ask(writing, question->path, params, &reply);
+        ask(writing, path, params, &reply);
         bool put = reply.stream == NULL && fits(writing, reply_bytes(&reply).count);
         bool more = put && has_more(&reply);
         if (put)
-            put_answer(writing, question, &reply);
+            put_answer(writing, path, question->params, &reply);
         reply_free(&reply);
         if (more)
             say(writing, str_format(writing->req->arena, "Of the %s, the first %d are here.",
@@ -331,15 +306,17 @@ static void put_contents(struct writing *writing, const struct run_traces *trace
 {
     struct arena *arena = writing->req->arena;
     struct json *json = &writing->json;
+    struct offers questions;
 
+    route_in_bundle(writing->req->services->routes, &questions);
     json_open(json, '{');
     json_put_text(json, "run", writing->run->id);
     json_put_text(json, "program", STR("jviewd " JVIEWD_VERSION));
     json_key(json, "answers");
     json_open(json, '{');
     writing->answers_begin = writing->out->count;
-    for (size_t i = 0; i < COUNT(questions); i++)
-        put_question(writing, &questions[i]);
+    for (uint32_t i = 0; i < questions.count; i++)
+        put_question(writing, &questions.items[i]);
     json_close(json, '}');
     put_tiles(writing, traces);
     json_key(json, "reduced");

@@ -74,9 +74,13 @@ static enum status get_findings(struct request *req, struct reply *reply, struct
 
 static const struct ahead ahead[] = {{.params = "limit=200", .shares = true}, {.params = NULL}};
 
+static const struct in_bundle in_bundle[] = {
+    {.params = "", .limit = 200, .what = "findings", .rank = 3}, {.params = NULL}};
+
 const struct route route_findings = {.method = "GET",
                                      .path = "/api/findings",
                                      .handle = get_findings,
                                      .params = params,
                                      .heavy = true,
-                                     .ahead = ahead};
+                                     .ahead = ahead,
+                                     .in_bundle = in_bundle};

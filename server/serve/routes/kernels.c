@@ -100,6 +100,9 @@ static const struct ahead ahead[] = {{.params = "by=kernel"},
                                      {.params = "by=annotation"},
                                      {.params = NULL}};
 
+static const struct in_bundle in_bundle[] = {
+    {.params = "by=kernel", .limit = 500, .what = "kernels", .rank = 8}, {.params = NULL}};
+
 const struct route route_kernels = {.method = "GET",
                                     .path = "/api/kernels",
                                     .handle = get_kernels,
@@ -107,4 +110,5 @@ const struct route route_kernels = {.method = "GET",
                                     .heavy = true,
                                     .is_table = true,
                                     .views = views,
-                                    .ahead = ahead};
+                                    .ahead = ahead,
+                                    .in_bundle = in_bundle};

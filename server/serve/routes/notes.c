@@ -369,11 +369,15 @@ static enum status delete_note(struct request *req, struct reply *reply, struct 
     return OK;
 }
 
+static const struct in_bundle in_bundle[] = {
+    {.params = "", .limit = 200, .what = "notes", .rank = 5}, {.params = NULL}};
+
 const struct route route_notes = {.method = "GET",
                                   .path = "/api/notes",
                                   .handle = get_notes,
                                   .params = list_params,
-                                  .age = AGE_CATALOG};
+                                  .age = AGE_CATALOG,
+                                  .in_bundle = in_bundle};
 const struct route route_note_put = {
     .method = "POST", .path = "/api/notes", .handle = post_note, .params = put_params};
 /* An address that asks for no run as long as it removes a note by its number. */

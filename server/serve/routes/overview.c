@@ -323,9 +323,13 @@ static enum status get_overview(struct request *req, struct reply *reply, struct
 
 static const struct ahead ahead[] = {{.params = "", .shares = true}, {.params = NULL}};
 
+static const struct in_bundle in_bundle[] = {
+    {.params = "", .what = "overview's figures", .rank = 2}, {.params = NULL}};
+
 const struct route route_overview = {.method = "GET",
                                      .path = "/api/overview",
                                      .handle = get_overview,
                                      .params = params,
                                      .heavy = true,
-                                     .ahead = ahead};
+                                     .ahead = ahead,
+                                     .in_bundle = in_bundle};

@@ -338,5 +338,12 @@ static enum status get_run(struct request *req, struct reply *reply, struct erro
     return reply_fields(req, reply, err);
 }
 
-const struct route route_run = {
-    .method = "GET", .path = "/api/run", .handle = get_run, .params = params, .skews = true};
+static const struct in_bundle in_bundle[] = {{.params = "", .what = "run's facts", .rank = 1},
+                                             {.params = NULL}};
+
+const struct route route_run = {.method = "GET",
+                                .path = "/api/run",
+                                .handle = get_run,
+                                .params = params,
+                                .skews = true,
+                                .in_bundle = in_bundle};

@@ -106,6 +106,12 @@ static const struct view views[] = {
 
 static const struct ahead ahead[] = {{.params = "", .shares = true}, {.params = NULL}};
 
+static const struct in_bundle in_bundle[] = {
+    {.params = "", .limit = 1000, .what = "steps", .rank = 4},
+    {.params = "view=idle", .limit = 200, .what = "causes of idle time", .rank = 16},
+    {.params = "view=devices", .limit = 200, .what = "steps by device", .rank = 17},
+    {.params = NULL}};
+
 const struct route route_steps = {.method = "GET",
                                   .path = "/api/steps",
                                   .handle = get_steps,
@@ -113,4 +119,5 @@ const struct route route_steps = {.method = "GET",
                                   .heavy = true,
                                   .is_table = true,
                                   .views = views,
-                                  .ahead = ahead};
+                                  .ahead = ahead,
+                                  .in_bundle = in_bundle};

@@ -127,6 +127,16 @@ static const struct ahead ahead[] = {
     {.params = "by=host"},     {.params = "by=annotation"}, {.params = "by=api"},
     {.params = NULL}};
 
+static const struct in_bundle in_bundle[] = {
+    {.params = "by=op", .limit = 500, .what = "ops", .rank = 7},
+    {.params = "by=scope", .limit = 500, .what = "scopes", .rank = 9},
+    {.params = "by=category", .limit = 500, .what = "categories", .rank = 11},
+    {.params = "by=module", .limit = 500, .what = "modules", .rank = 12},
+    {.params = "by=name", .limit = 500, .what = "names", .rank = 13},
+    {.params = "by=source", .limit = 500, .what = "source lines", .rank = 14},
+    {.params = "by=device", .limit = 500, .what = "devices", .rank = 15},
+    {.params = NULL}};
+
 const struct route route_top = {.method = "GET",
                                 .path = "/api/top",
                                 .handle = get_top,
@@ -134,4 +144,5 @@ const struct route route_top = {.method = "GET",
                                 .heavy = true,
                                 .is_table = true,
                                 .views = views,
-                                .ahead = ahead};
+                                .ahead = ahead,
+                                .in_bundle = in_bundle};

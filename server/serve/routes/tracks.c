@@ -260,9 +260,13 @@ static const struct view views[] = {{.name = "tracks",
                                      .rank = 2},
                                     {.name = NULL}};
 
+static const struct in_bundle in_bundle[] = {
+    {.params = "", .limit = 4000, .what = "tracks", .rank = 6}, {.params = NULL}};
+
 const struct route route_tracks = {.method = "GET",
                                    .path = "/api/tracks",
                                    .handle = get_tracks,
                                    .params = params,
                                    .slices = true,
-                                   .views = views};
+                                   .views = views,
+                                   .in_bundle = in_bundle};

@@ -192,9 +192,16 @@ static const struct ahead ahead[] = {
     {.params = "by=stack&limit=20000"}, {.params = "by=track&limit=20000"},
     {.params = "by=host&limit=20000"},  {.params = NULL}};
 
+static const struct in_bundle in_bundle[] = {
+    {.params = "by=scope", .limit = 2000, .what = "flame graph's scopes", .rank = 10},
+    {.params = "by=source", .limit = 1000, .what = "flame graph's source lines", .rank = 18},
+    {.params = "by=module", .limit = 1000, .what = "flame graph's modules", .rank = 19},
+    {.params = NULL}};
+
 const struct route route_flame = {.method = "GET",
                                   .path = "/api/flame",
                                   .handle = get_flame,
                                   .params = params,
                                   .heavy = true,
-                                  .ahead = ahead};
+                                  .ahead = ahead,
+                                  .in_bundle = in_bundle};
