@@ -30,6 +30,8 @@ static bool standard_descriptors(void)
 
 static void help(void)
 {
+    const struct verb *verb;
+
     options_help();
     printf("\nOther verbs (jviewd VERB --help says more):\n\n"
            "  open       a browser at a run, in a server that runs or a new one\n"
@@ -38,12 +40,13 @@ static void help(void)
            "  index      one profile file -> one segment\n"
            "  doctor     what stands between you and your profiles\n"
            "  prune      what eats the disk, and which profiles may go\n");
-    for (uint32_t i = 0; i < cli_verb_count; i++)
-        printf("  %-10s %s\n", cli_verbs[i].name, cli_verbs[i].summary);
+    for (uint32_t i = 0; (verb = cli_verb_at(i)) != NULL; i++)
+        printf("  %-10s %s\n", verb->name, verb->summary);
 }
 
 static const char *const own_verbs[] = {"serve", "open",   "collect", "capture",
                                         "index", "doctor", "prune",   "help"};
+enum { OWN_VERBS = COUNT(own_verbs) };
 
 /* The verb that a word was perhaps meant to be. */
 static const char *nearest_verb(const char *word)
@@ -51,9 +54,8 @@ static const char *nearest_verb(const char *word)
     const char *nearest = own_verbs[0];
     unsigned least = edit_distance(str_of(word), str_of(nearest));
 
-    for (size_t i = 0; i < COUNT(own_verbs) + cli_verb_count; i++) {
-        const char *name =
-            i < COUNT(own_verbs) ? own_verbs[i] : cli_verbs[i - COUNT(own_verbs)].name;
+    for (uint32_t i = 0; i < OWN_VERBS || cli_verb_at(i - OWN_VERBS) != NULL; i++) {
+        const char *name = i < OWN_VERBS ? own_verbs[i] : cli_verb_at(i - OWN_VERBS)->name;
         unsigned distance = edit_distance(str_of(word), str_of(name));
 
         if (distance < least) {

@@ -105,7 +105,7 @@ static void ask_once(const struct cli_call *call, const struct services *service
                            query.count > 0 ? "&" : "", STR_ARG(format));
     ret->request = (struct request){.method = call->method.count > 0 ? call->method : STR("GET"),
                                     .body = {(const uint8_t *)call->body.at, call->body.count},
-                                    .path = str_of(call->verb->path),
+                                    .path = str_of(call->path),
                                     .query = query,
                                     .arena = ret->arena,
                                     .services = services,
@@ -176,12 +176,10 @@ void answer_free(struct answer *answer)
 int ask_json(const struct cli_call *call, const struct services *services, const char *path,
              struct str query, json_t **ret)
 {
-    struct cli_verb verb = *call->verb;
     struct cli_call asked = *call;
     struct answer answer;
 
-    verb.path = path;
-    asked.verb = &verb;
+    asked.path = path;
     asked.query = query;
     ask(&asked, services, STR(""), &answer);
     int code = answer.exit_code;

@@ -17,12 +17,10 @@
 /* The last part of the run's name. */
 static int ask_name(const struct cli_call *call, const struct services *services, struct str *ret)
 {
-    struct cli_verb verb = *call->verb;
     struct cli_call asked = *call;
     struct answer answer;
 
-    verb.path = "/api/run";
-    asked.verb = &verb;
+    asked.path = "/api/run";
     asked.query = STR("");
     ask(&asked, services, STR(""), &answer);
     int code = answer.exit_code;
@@ -44,8 +42,7 @@ int write_bundle(const struct cli_call *call, const struct services *services)
     struct str name = STR("");
 
     if (call->output.count > 0)
-        return write_file(call, services, call->verb->path, STR(""),
-                          str_c(call->arena, call->output));
+        return write_file(call, services, call->path, STR(""), str_c(call->arena, call->output));
     int code = ask_name(call, services, &name);
     if (code != EXIT_OK)
         return code;
@@ -57,5 +54,5 @@ int write_bundle(const struct cli_call *call, const struct services *services)
                 target);
         return EXIT_USAGE;
     }
-    return write_file(call, services, call->verb->path, STR(""), target);
+    return write_file(call, services, call->path, STR(""), target);
 }

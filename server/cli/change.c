@@ -12,12 +12,6 @@
 #include "serve/answer/query.h"
 #include "serve/answer/reply.h"
 
-const struct cli_action baseline_actions[] = {
-    {"list", ""}, {"set", "NAME RUN"}, {"remove", "NAME"}, {NULL, NULL}};
-const struct cli_action note_actions[] = {
-    {"list", ""},       {"show", "RUN"},      {"add", "RUN TEXT"}, {"remove", "ID"},
-    {"tag", "RUN TAG"}, {"untag", "RUN TAG"}, {"import", "RUN"},   {NULL, NULL}};
-
 static bool is_action(const struct cli_call *call, const char *name)
 {
     return strcmp(call->action->name, name) == 0;

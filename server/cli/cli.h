@@ -7,7 +7,8 @@
  * byte the body of the endpoint. Data goes to stdout, the rest to stderr, progress only to a
  * terminal.
  *
- * A new verb is one line in verbs.c.
+ * A verb is declared with its endpoint (serve/offers.h). One whose answer is no table has a
+ * printer, and a line in verbs.c.
  */
 #ifndef JVIEWD_CLI_CLI_H
 #define JVIEWD_CLI_CLI_H
@@ -25,37 +26,11 @@ enum exit_code {
     EXIT_UNKNOWN = 7, /* check: it cannot be said */
 };
 
-struct cli_call;
-
-/* What a verb is told to do: `baseline set NAME RUN`. */
-struct cli_action {
-    const char *name;     /* NULL ends a list; the first is meant where none is given */
-    const char *operands; /* "NAME RUN"; "RUN" is taken as a path or a name */
-};
-
 enum { CLI_OPERANDS_MAX = 64 };
 
-struct cli_verb {
-    const char *name;
-    const char *summary;              /* one line, for --help */
-    const char *operands;             /* "RUN", "RUN QUERY", "[PATH...]": as in the usage line */
-    const char *path;                 /* of its endpoint; NULL: none */
-    const char *needs;                /* the parameter that the second operand fills, or NULL */
-    const struct cli_action *actions; /* or NULL */
-    const char *posts;                /* the member of the body that the second operand fills: RUN
-                                         may then be --all; or NULL */
-    bool two_runs;                    /* operands fill a= and b=; the verb takes no run= */
-    bool many_runs;                   /* operands fill runs=; the verb takes no run= */
-    const char *other_run;            /* the parameter that names a second run, or NULL */
-    /* A flag that is no parameter, and what it means; or NULL. */
-    const char *own_flag, *own_flag_text;
-    const char *note; /* what --help says at its end; or NULL */
-    /* Prints the answer; its value is the exit code. */
-    int (*run)(const struct cli_call *call, const struct services *services);
-};
-
 struct cli_call { /* what was asked; texts live in the arena handed to cli_parse */
-    const struct cli_verb *verb;
+    const struct verb *verb;
+    const char *path;                   /* of the endpoint that is asked: the verb's; NULL: none */
     struct str roots[CLI_OPERANDS_MAX]; /* the directories or files to open */
     uint32_t root_count;
     const char *cache_dir;     /* "" the usual one */
@@ -63,7 +38,7 @@ struct cli_call { /* what was asked; texts live in the arena handed to cli_parse
     bool follow_symlinks;      /* wherever they lead */
     struct str run;            /* as run= takes it; "" for verbs without a run */
     const char *first, *other; /* its first operand and other run as typed; NULL: none */
-    const struct cli_action *action;
+    const struct verb_action *action;
     const char *const *words; /* the action's operands; the run among them, too */
     struct str method, body;  /* of the request; "" GET */
     struct str query;         /* the endpoint's query, encoded, without run and format */
@@ -75,18 +50,19 @@ struct cli_call { /* what was asked; texts live in the arena handed to cli_parse
     struct arena *arena;
 };
 
-extern const struct cli_verb cli_verbs[];
-extern const uint32_t cli_verb_count;
-
+/* In the order of help; NULL: behind the last. */
+const struct verb *cli_verb_at(uint32_t index);
 /* NULL: no such verb. */
-const struct cli_verb *cli_find(const char *name);
+const struct verb *cli_find(const char *name);
+/* Of its endpoint; NULL: it has none. */
+const char *cli_path(const struct verb *verb);
 
 /* argv[0] is the verb's name. `default_root` is what serve would show without a path (NULL where
  * nothing is there). ERR_INVALID with a sentence for what cannot be understood. */
 MUST_CHECK enum status cli_parse(int argc, char **argv, const char *default_root,
                                  struct arena *arena, struct cli_call *ret, struct error *err);
 /* Usage, summary and every flag of a verb, to stdout. */
-void cli_help(const struct cli_verb *verb);
+void cli_help(const struct verb *verb);
 /* Asks and prints; the process's exit code. The catalog's first scan has been started. */
 int cli_run(const struct cli_call *call, const struct services *services);
 

@@ -13,9 +13,9 @@ static const char *const serve_flags =
     "--config "
     "--version --help";
 
-static void put_flags(const struct cli_verb *verb)
+static void put_flags(const struct verb *verb)
 {
-    for (const struct cli_action *action = verb->actions; action != NULL && action->name != NULL;
+    for (const struct verb_action *action = verb->actions; action != NULL && action->name != NULL;
          action++)
         printf("%s ", action->name);
     for (const struct param *param = parameters_of(verb); param != NULL && param->name != NULL;
@@ -35,12 +35,14 @@ static void put_flags(const struct cli_verb *verb)
 
 static void put_bash(void)
 {
+    const struct verb *verb;
+
     fputs("_jviewd() {\n    local word=${COMP_WORDS[COMP_CWORD]} words=\n"
           "    case ${COMP_WORDS[1]} in\n",
           stdout);
-    for (uint32_t i = 0; i < cli_verb_count; i++) {
-        printf("    %s) words=\"", cli_verbs[i].name);
-        put_flags(&cli_verbs[i]);
+    for (uint32_t i = 0; (verb = cli_verb_at(i)) != NULL; i++) {
+        printf("    %s) words=\"", verb->name);
+        put_flags(verb);
         fputs("\" ;;\n", stdout);
     }
     fputs("    collect) words=\"ctl finalize --output --trace --delay --duration --capture-range "
@@ -50,8 +52,8 @@ static void put_bash(void)
           "--kill --env-var --quiet --help\" ;;\n",
           stdout);
     printf("    *) words=\"serve index open doctor prune collect");
-    for (uint32_t i = 0; i < cli_verb_count; i++)
-        printf(" %s", cli_verbs[i].name);
+    for (uint32_t i = 0; (verb = cli_verb_at(i)) != NULL; i++)
+        printf(" %s", verb->name);
     printf(" %s\" ;;\n    esac\n", serve_flags);
     fputs("    COMPREPLY=($(compgen -W \"$words\" -- \"$word\") $(compgen -f -- \"$word\"))\n}\n"
           "complete -o filenames -F _jviewd jviewd\n",
@@ -66,12 +68,12 @@ static void put_zsh(void)
 
 static void put_fish(void)
 {
+    const struct verb *verb;
+
     fputs("complete -c jviewd -n __fish_use_subcommand -a collect -d 'runs a program and records "
           "it'\ncomplete -c jviewd -n '__fish_seen_subcommand_from collect' -a 'ctl finalize'\n",
           stdout);
-    for (uint32_t i = 0; i < cli_verb_count; i++) {
-        const struct cli_verb *verb = &cli_verbs[i];
-
+    for (uint32_t i = 0; (verb = cli_verb_at(i)) != NULL; i++) {
         printf("complete -c jviewd -n __fish_use_subcommand -a %s -d '%s'\n", verb->name,
                verb->summary);
         for (const struct param *param = parameters_of(verb); param != NULL && param->name != NULL;
@@ -84,7 +86,7 @@ static void put_fish(void)
             printf("complete -c jviewd -n '__fish_seen_subcommand_from %s' -r -l %s\n", verb->name,
                    flag + 2);
         }
-        for (const struct cli_action *action = verb->actions;
+        for (const struct verb_action *action = verb->actions;
              action != NULL && action->name != NULL; action++)
             printf("complete -c jviewd -n '__fish_seen_subcommand_from %s' -a %s\n", verb->name,
                    action->name);

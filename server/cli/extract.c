@@ -42,12 +42,10 @@ static int tell(const char *text, struct str detail)
 static int write_answer(const struct cli_call *call, const struct services *services,
                         const char *path, struct str format, int fd)
 {
-    struct cli_verb verb = *call->verb;
     struct cli_call asked = *call;
     struct answer answer;
 
-    verb.path = path;
-    asked.verb = &verb;
+    asked.path = path;
     ask(&asked, services, format, &answer);
     int code = answer.exit_code == EXIT_OK ? answer_write(&answer, fd) : answer.exit_code;
     answer_free(&answer);

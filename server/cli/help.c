@@ -44,7 +44,7 @@ static void put_bounds(const struct param *param)
     }
 }
 
-void cli_help(const struct cli_verb *verb)
+void cli_help(const struct verb *verb)
 {
     printf("usage: jviewd %s %s [FLAG...]\n\n%s\n\n", verb->name, verb->operands, verb->summary);
     for (const struct param *param = parameters_of(verb); param != NULL && param->name != NULL;
@@ -60,7 +60,7 @@ void cli_help(const struct cli_verb *verb)
     }
     if (verb->own_flag != NULL)
         printf("  --%-18s %s\n", verb->own_flag, verb->own_flag_text);
-    for (size_t i = 0; i < COUNT(own_flags) && verb->path != NULL; i++)
+    for (size_t i = 0; i < COUNT(own_flags) && cli_path(verb) != NULL; i++)
         printf("  %-20s %s\n", own_flags[i].flag, own_flags[i].text);
     if (verb->note != NULL)
         printf("\n%s\n", verb->note);

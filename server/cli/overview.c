@@ -194,6 +194,7 @@ static int put_top(const struct cli_call *call, const struct services *services)
     struct cli_call top = *call;
 
     top.verb = cli_find("top");
+    top.path = cli_path(top.verb);
     top.format = STR("table");
     top.query = call->query.count > 0
                     ? str_format(call->arena, "%.*s&limit=10", STR_ARG(call->query))

@@ -5,18 +5,18 @@
 
 #include "serve/route.h"
 
-const struct param *parameters_of(const struct cli_verb *verb)
+const struct param *parameters_of(const struct verb *verb)
 {
-    if (verb->path == NULL)
-        return NULL;
-    for (uint32_t i = 0; i < routes.count; i++) {
-        if (strcmp(routes.items[i]->path, verb->path) == 0)
+    const char *path = cli_path(verb);
+
+    for (uint32_t i = 0; i < routes.count && path != NULL; i++) {
+        if (strcmp(routes.items[i]->path, path) == 0)
             return routes.items[i]->params;
     }
     return NULL;
 }
 
-bool parameter_is_flag(const struct cli_verb *verb, const struct param *param)
+bool parameter_is_flag(const struct verb *verb, const struct param *param)
 {
     static const char *const others[] = {"run", "wait_ms", "format"};
 

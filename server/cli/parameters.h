@@ -6,9 +6,9 @@
 #include "serve/answer/query.h"
 
 /* Ends with a nameless one; NULL: none. */
-const struct param *parameters_of(const struct cli_verb *verb);
+const struct param *parameters_of(const struct verb *verb);
 /* Typed as a flag: not the run, not the format, not what an operand fills. */
-bool parameter_is_flag(const struct cli_verb *verb, const struct param *param);
+bool parameter_is_flag(const struct verb *verb, const struct param *param);
 /* "--start-ps" */
 void parameter_flag(const struct param *param, char *ret, size_t size);
 

@@ -146,7 +146,7 @@ static enum status take_exit_code(const char *value, int *ret, struct error *err
 }
 
 /* A parameter that is yes or no is said by its flag alone. */
-static bool is_switch(const struct cli_verb *verb, struct str name)
+static bool is_switch(const struct verb *verb, struct str name)
 {
     for (const struct param *param = parameters_of(verb); param != NULL && param->name != NULL;
          param++) {
@@ -193,7 +193,7 @@ static enum status take_flag(struct parse *parse, int argc, char **argv, int *at
         value = argv[++*at];
     if (take_own_flag(parse, name, value))
         return OK;
-    const struct cli_verb *verb = parse->call->verb;
+    const struct verb *verb = parse->call->verb;
     bool is_own = verb->own_flag != NULL && (str_equal(name, str_of(verb->own_flag)) ||
                                              str_equal(name, STR("noisy-exit"))); /* its old name */
     if (is_own)
@@ -336,7 +336,7 @@ static void place_two_runs(struct parse *parse, const char *const operands[2],
 /* The verb's runs, as its operands and flags name them. */
 static void place_runs(struct parse *parse, const char *default_root)
 {
-    const struct cli_verb *verb = parse->call->verb;
+    const struct verb *verb = parse->call->verb;
 
     if (verb->two_runs)
         place_two_runs(parse, parse->operands, (const char *const[]){"a", "b"}, default_root);
@@ -380,8 +380,8 @@ static uint32_t words_in(const char *text)
 /* "set main step_500": the action, then what it takes; a RUN is a path or a name. */
 static enum status place_action(struct parse *parse, const char *default_root, struct error *err)
 {
-    const struct cli_verb *verb = parse->call->verb;
-    const struct cli_action *action = verb->actions;
+    const struct verb *verb = parse->call->verb;
+    const struct verb_action *action = verb->actions;
     const char *const *words = arena_array(parse->arena, const char *, CLI_OPERANDS_MAX);
     uint32_t count = parse->operand_count > 0 ? parse->operand_count - 1 : 0, at = 0;
 
@@ -406,7 +406,7 @@ static enum status place_action(struct parse *parse, const char *default_root, s
 /* RUN QUERY, or --all QUERY. */
 static enum status place_query(struct parse *parse, const char *default_root, struct error *err)
 {
-    const struct cli_verb *verb = parse->call->verb;
+    const struct verb *verb = parse->call->verb;
     struct text body = {0};
     struct json json = json_into(&body);
 
@@ -427,7 +427,7 @@ static enum status place_query(struct parse *parse, const char *default_root, st
 
 static enum status place_operands(struct parse *parse, const char *default_root, struct error *err)
 {
-    const struct cli_verb *verb = parse->call->verb;
+    const struct verb *verb = parse->call->verb;
     struct stat info;
     bool takes_run = str_starts(str_of(verb->operands), STR("RUN"));
     bool takes_two = verb->two_runs || verb->posts != NULL || (takes_run && verb->needs != NULL);
@@ -438,7 +438,7 @@ static enum status place_operands(struct parse *parse, const char *default_root,
     if (counts && parse->operand_count > most)
         return fail(err, ERR_INVALID, "%s takes %s; \"%s\" is one too many", verb->name,
                     verb->operands, parse->operands[most]);
-    if (verb->path == NULL) {
+    if (parse->call->path == NULL) {
         if (parse->operand_count == 0)
             return fail(err, ERR_INVALID, "%s needs one of %s", verb->name, verb->operands);
         parse->call->run = str_of(parse->operands[0]);
@@ -483,6 +483,7 @@ enum status cli_parse(int argc, char **argv, const char *default_root, struct ar
     *ret = (struct cli_call){.verb = cli_find(argv[0]), .cache_dir = "", .arena = arena};
     if (ret->verb == NULL)
         return fail(err, ERR_INVALID, "there is no command \"%s\"", argv[0]);
+    ret->path = cli_path(ret->verb);
     for (int at = 1; status == OK && at < argc; at++) {
         if (argv[at][0] == '-' && argv[at][1] != '\0')
             status = take_flag(&parse, argc, argv, &at, err);

@@ -1,180 +1,71 @@
-/* The verbs, one a line: the list is the documentation. */
+/* The verbs: those that endpoints declare, in the order of their table, and what prints the answers
+ * that are no tables. */
 #include "cli/verbs.h"
 
-const struct cli_verb cli_verbs[] = {
-    {.name = "list",
-     .summary = "runs, newest first",
-     .operands = "[PATH]",
-     .path = "/api/runs",
-     .run = print_list},
-    {.name = "overview",
-     .summary = "where the step time goes",
-     .operands = "RUN",
-     .path = "/api/overview",
-     .run = print_overview},
-    {.name = "findings",
-     .summary = "what to do first: each with what it wins, its evidence and remedy",
-     .operands = "RUN",
-     .path = "/api/findings",
-     .run = print_findings},
-    {.name = "top",
-     .summary = "ops, kernels, scopes, ... by self time",
-     .operands = "RUN",
-     .path = "/api/top",
-     .run = print_table},
-    {.name = "kernels",
-     .summary = "GPU kernels: shape, occupancy, queue time",
-     .operands = "RUN",
-     .path = "/api/kernels",
-     .run = print_table},
-    {.name = "roofline",
-     .summary = "how far each op is from the limits of its device",
-     .operands = "RUN",
-     .path = "/api/roofline",
-     .run = print_table},
-    {.name = "steps",
-     .summary = "each step and its breakdown, by device too; idle gaps",
-     .operands = "RUN",
-     .path = "/api/steps",
-     .run = print_table},
-    {.name = "hosts",
-     .summary = "which host or device the others wait for",
-     .operands = "RUN",
-     .path = "/api/hosts",
-     .run = print_table},
-    {.name = "collectives",
-     .summary = "what devices say to each other: exposed time, bandwidth, who waits for whom",
-     .operands = "RUN",
-     .path = "/api/collectives",
-     .run = print_table},
-    {.name = "compiles",
-     .summary = "what was compiled, why, and what that took",
-     .operands = "RUN",
-     .path = "/api/compiles",
-     .run = print_table},
-    {.name = "transfers",
-     .summary = "memory that moved: which way, how much, how fast",
-     .operands = "RUN",
-     .path = "/api/transfers",
-     .run = print_table},
-    {.name = "flame",
-     .summary = "time, FLOPs or bytes by scope, Python stack, source, module, host call, track",
-     .operands = "RUN",
-     .path = "/api/flame",
-     .run = print_flame},
-    {.name = "slices",
-     .summary = "the slices of a track in a window",
-     .operands = "RUN",
-     .path = "/api/slices",
-     .run = print_table},
-    {.name = "search",
-     .summary = "names and args that hold a text",
-     .operands = "RUN QUERY",
-     .path = "/api/search",
-     .run = print_table,
-     .needs = "q"},
-    {.name = "memory",
-     .summary = "allocators over time, or snapshots",
-     .operands = "RUN",
-     .path = "/api/memory",
-     .run = print_table},
-    {.name = "hlo",
-     .summary = "compiled modules: their list, text, instructions",
-     .operands = "RUN",
-     .path = "/api/hlo",
-     .run = print_table},
-    {.name = "notes",
-     .summary = "what people wrote of a run, and what it lacks or has odd",
-     .operands = "RUN",
-     .path = "/api/notes",
-     .run = print_notes},
-    {.name = "diff",
-     .summary = "what changed between two runs, or two parts of one",
-     .operands = "A B",
-     .path = "/api/diff",
-     .two_runs = true,
-     .run = print_diff},
-    {.name = "compare",
-     .summary = "any number of runs side by side, the best of each figure marked",
-     .operands = "A B C...",
-     .path = "/api/compare",
-     .many_runs = true,
-     .run = print_table},
-    {.name = "check",
-     .summary = "did it become slower than is allowed? exit code 1 where it did, 7 where it cannot "
-                "be said",
-     .operands = "RUN",
-     .path = "/api/check",
-     .other_run = "baseline",
-     .own_flag = "maybe-exit",
-     .own_flag_text = "exit code where it may be slower, and may be not (0)",
-     .note =
-         "exit codes: 0 not slower than is allowed, as far as the steps tell, which is stated;\n"
-         "1 slower; 2 there is no such metric; 7 it cannot be said: a metric that a run does not\n"
-         "hold, no steps, too few of them. --baseline takes several runs, A,B,C, or last:5, the\n"
-         "five before RUN: what they differ by among themselves is what RUN may, too. Use them on\n"
-         "a machine that others use: one run cannot tell.\n\n"
-         "RUN and the baseline may be two files of timings, {\"mean\", \"std\", \"count\"} in ms, "
-         "or\n"
-         "mappings of names to them, as benchmark_function of the module jviewd gives; --count N\n"
-         "says how many calls were timed where they do not.",
-     .run = print_check},
-    {.name = "baseline",
-     .summary = "names for runs that others are held against",
-     .operands = "list | set NAME RUN | remove NAME",
-     .path = "/api/baselines",
-     .actions = baseline_actions,
-     .run = change_baseline},
-    {.name = "note",
-     .summary = "notes and tags on runs; a window with --start, --end and --track",
-     .operands = "list | show RUN | add RUN TEXT | remove ID | tag RUN TAG | untag RUN TAG | "
-                 "import RUN",
-     .path = "/api/notes",
-     .actions = note_actions,
-     .run = change_notes},
-    {.name = "trend",
-     .summary = "a metric over the runs, and where it jumped",
-     .operands = "[PATH]",
-     .path = "/api/trend",
-     .run = print_trend},
-    {.name = "sql",
-     .summary = "a SELECT over slices, ops, names, steps, ... of a run or of all",
-     .operands = "RUN|--all QUERY",
-     .path = "/api/sql",
-     .posts = "query",
-     .run = print_sql},
-    {.name = "mcp",
-     .summary = "the tools of an agent, on stdin and stdout (Model Context Protocol)",
-     .operands = "[PATH]",
-     .path = "/mcp",
-     .run = run_mcp},
-    {.name = "extract",
-     .summary = "the run as a file of another format",
-     .operands = "RUN",
-     .path = "/api/trace",
-     .run = write_extract},
-    {.name = "bundle",
-     .summary = "the run as one file that opens on any machine",
-     .operands = "RUN",
-     .path = "/api/bundle",
-     .run = write_bundle},
-    {.name = "completion",
-     .summary = "the script that completes these words",
-     .operands = "bash|zsh|fish",
-     .run = print_completion},
-};
-const uint32_t cli_verb_count = COUNT(cli_verbs);
+#include "serve/route.h"
 
-const struct cli_verb *cli_find(const char *name)
+typedef int printer(const struct cli_call *call, const struct services *services);
+
+static const struct {
+    const char *verb;
+    printer *print;
+} printers[] = {
+    {"list", print_list},
+    {"overview", print_overview},
+    {"findings", print_findings},
+    {"flame", print_flame},
+    {"notes", print_notes},
+    {"diff", print_diff},
+    {"check", print_check},
+    {"baseline", change_baseline},
+    {"note", change_notes},
+    {"trend", print_trend},
+    {"sql", print_sql},
+    {"mcp", run_mcp},
+    {"extract", write_extract},
+    {"bundle", write_bundle},
+    {"completion", print_completion},
+};
+
+/* It has no endpoint. */
+static const struct verb completion = {.name = "completion",
+                                       .summary = "the script that completes these words",
+                                       .operands = "bash|zsh|fish"};
+
+const struct verb *cli_verb_at(uint32_t index)
 {
-    for (uint32_t i = 0; i < cli_verb_count; i++) {
-        if (strcmp(cli_verbs[i].name, name) == 0)
-            return &cli_verbs[i];
+    for (uint32_t i = 0; i < routes.count; i++) {
+        if (routes.items[i]->verb != NULL && index-- == 0)
+            return routes.items[i]->verb;
+    }
+    return index == 0 ? &completion : NULL;
+}
+
+const struct verb *cli_find(const char *name)
+{
+    const struct verb *verb;
+
+    for (uint32_t i = 0; (verb = cli_verb_at(i)) != NULL; i++) {
+        if (strcmp(verb->name, name) == 0)
+            return verb;
+    }
+    return NULL;
+}
+
+const char *cli_path(const struct verb *verb)
+{
+    for (uint32_t i = 0; i < routes.count; i++) {
+        if (routes.items[i]->verb == verb)
+            return routes.items[i]->path;
     }
     return NULL;
 }
 
 int cli_run(const struct cli_call *call, const struct services *services)
 {
-    return call->verb->run(call, services);
+    for (size_t i = 0; i < COUNT(printers); i++) {
+        if (strcmp(printers[i].verb, call->verb->name) == 0)
+            return printers[i].print(call, services);
+    }
+    return print_table(call, services);
 }

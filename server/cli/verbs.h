@@ -15,7 +15,6 @@ uint32_t read_runs(const struct services *services, const char *state, int64_t m
 int print_table(const struct cli_call *call, const struct services *services);
 int change_baseline(const struct cli_call *call, const struct services *services);
 int change_notes(const struct cli_call *call, const struct services *services);
-extern const struct cli_action baseline_actions[], note_actions[]; /* change.c */
 /* Over all runs, once they were read. */
 int print_sql(const struct cli_call *call, const struct services *services);
 /* Until stdin ends. */

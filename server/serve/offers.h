@@ -4,6 +4,7 @@
  *   struct view        a table of SQL                           serve/sql
  *   struct ahead       a question asked before anybody does     serve/prepare
  *   struct in_bundle   an answer that a page on its own holds   serve/bundle
+ *   struct verb        a verb of the command line               cli
  *
  * Lists end with a nameless item. What has a rank stands in its order, 1 first; what has none (0)
  * stands behind, in the order of the table of endpoints.
@@ -39,6 +40,29 @@ struct in_bundle {
     int limit;          /* 0: the endpoint takes none */
     const char *what;   /* of which there may be more: "ops" */
     unsigned rank;
+};
+
+/* What a verb is told to do: `baseline set NAME RUN`. */
+struct verb_action {
+    const char *name;     /* NULL ends a list; the first is meant where none is given */
+    const char *operands; /* "NAME RUN"; "RUN" is taken as a path or a name */
+};
+
+/* Its flags are the endpoint's parameters. An answer that is no table has a printer in cli/. */
+struct verb {
+    const char *name;
+    const char *summary;               /* one line, for --help */
+    const char *operands;              /* "RUN", "RUN QUERY", "[PATH...]": as in the usage line */
+    const char *needs;                 /* the parameter that the second operand fills, or NULL */
+    const struct verb_action *actions; /* or NULL */
+    const char *posts;                 /* the member of the body that the second operand fills: RUN
+                                          may then be --all; or NULL */
+    bool two_runs;                     /* operands fill a= and b=; the verb takes no run= */
+    bool many_runs;                    /* operands fill runs=; the verb takes no run= */
+    const char *other_run;             /* the parameter that names a second run, or NULL */
+    /* A flag that is no parameter, and what it means; or NULL. */
+    const char *own_flag, *own_flag_text;
+    const char *note; /* what --help says at its end; or NULL */
 };
 
 #endif

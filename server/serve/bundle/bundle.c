@@ -310,9 +310,14 @@ static enum status get_bundle(struct request *req, struct reply *reply, struct e
 }
 
 /* What people write of a run goes into it, which no tag of a run tells. */
+static const struct verb verb = {.name = "bundle",
+                                 .summary = "the run as one file that opens on any machine",
+                                 .operands = "RUN"};
+
 const struct route route_bundle = {.method = "GET",
                                    .path = "/api/bundle",
                                    .handle = get_bundle,
                                    .params = params,
                                    .heavy = true,
-                                   .age = AGE_NONE};
+                                   .age = AGE_NONE,
+                                   .verb = &verb};

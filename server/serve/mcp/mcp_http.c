@@ -107,7 +107,12 @@ static enum status delete_mcp(struct request *req, struct reply *reply, struct e
     return OK;
 }
 
+static const struct verb verb = {
+    .name = "mcp",
+    .summary = "the tools of an agent, on stdin and stdout (Model Context Protocol)",
+    .operands = "[PATH]"};
+
 const struct route route_mcp = {
-    .method = "POST", .path = "/mcp", .handle = post_mcp, .apart = true};
+    .method = "POST", .path = "/mcp", .handle = post_mcp, .apart = true, .verb = &verb};
 const struct route route_mcp_end = {
     .method = "DELETE", .path = "/mcp", .handle = delete_mcp, .light = true};

@@ -104,11 +104,19 @@ static enum status delete_baseline(struct request *req, struct reply *reply, str
     return OK;
 }
 
+static const struct verb_action actions[] = {
+    {"list", ""}, {"set", "NAME RUN"}, {"remove", "NAME"}, {NULL, NULL}};
+static const struct verb verb = {.name = "baseline",
+                                 .summary = "names for runs that others are held against",
+                                 .operands = "list | set NAME RUN | remove NAME",
+                                 .actions = actions};
+
 const struct route route_baselines = {.method = "GET",
                                       .path = "/api/baselines",
                                       .handle = get_baselines,
                                       .params = list_params,
-                                      .age = AGE_CATALOG};
+                                      .age = AGE_CATALOG,
+                                      .verb = &verb};
 const struct route route_baseline_set = {
     .method = "POST", .path = "/api/baselines", .handle = post_baseline, .params = set_params};
 const struct route route_baseline_remove = {.method = "DELETE",

@@ -86,6 +86,11 @@ static const struct view views[] = {
 
 static const struct ahead ahead[] = {{.params = "", .shares = true}, {.params = NULL}};
 
+static const struct verb verb = {
+    .name = "collectives",
+    .summary = "what devices say to each other: exposed time, bandwidth, who waits for whom",
+    .operands = "RUN"};
+
 const struct route route_collectives = {.method = "GET",
                                         .path = "/api/collectives",
                                         .handle = get_collectives,
@@ -93,4 +98,5 @@ const struct route route_collectives = {.method = "GET",
                                         .heavy = true,
                                         .is_table = true,
                                         .views = views,
-                                        .ahead = ahead};
+                                        .ahead = ahead,
+                                        .verb = &verb};

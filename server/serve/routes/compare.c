@@ -326,9 +326,16 @@ static enum status get_compare(struct request *req, struct reply *reply, struct 
     return OK;
 }
 
+static const struct verb verb = {
+    .name = "compare",
+    .summary = "any number of runs side by side, the best of each figure marked",
+    .operands = "A B C...",
+    .many_runs = true};
+
 const struct route route_compare = {.method = "GET",
                                     .path = "/api/compare",
                                     .handle = get_compare,
                                     .params = params,
                                     .heavy = true,
-                                    .age = AGE_CATALOG};
+                                    .age = AGE_CATALOG,
+                                    .verb = &verb};

@@ -52,6 +52,9 @@ static const struct view views[] = {
 
 static const struct ahead ahead[] = {{.params = ""}, {.params = NULL}};
 
+static const struct verb verb = {
+    .name = "compiles", .summary = "what was compiled, why, and what that took", .operands = "RUN"};
+
 const struct route route_compiles = {.method = "GET",
                                      .path = "/api/compiles",
                                      .handle = get_compiles,
@@ -59,4 +62,5 @@ const struct route route_compiles = {.method = "GET",
                                      .heavy = true,
                                      .is_table = true,
                                      .views = views,
-                                     .ahead = ahead};
+                                     .ahead = ahead,
+                                     .verb = &verb};

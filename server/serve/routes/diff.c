@@ -209,10 +209,16 @@ static void measure_side(const struct services *services, struct str run_id)
     arena_destroy(arena);
 }
 
+static const struct verb verb = {.name = "diff",
+                                 .summary = "what changed between two runs, or two parts of one",
+                                 .operands = "A B",
+                                 .two_runs = true};
+
 const struct route route_diff = {.method = "GET",
                                  .path = "/api/diff",
                                  .handle = get_diff,
                                  .params = params,
                                  .heavy = true,
                                  .age = AGE_CATALOG,
-                                 .prepare = measure_side};
+                                 .prepare = measure_side,
+                                 .verb = &verb};

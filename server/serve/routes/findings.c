@@ -77,10 +77,16 @@ static const struct ahead ahead[] = {{.params = "limit=200", .shares = true}, {.
 static const struct in_bundle in_bundle[] = {
     {.params = "", .limit = 200, .what = "findings", .rank = 3}, {.params = NULL}};
 
+static const struct verb verb = {
+    .name = "findings",
+    .summary = "what to do first: each with what it wins, its evidence and remedy",
+    .operands = "RUN"};
+
 const struct route route_findings = {.method = "GET",
                                      .path = "/api/findings",
                                      .handle = get_findings,
                                      .params = params,
                                      .heavy = true,
                                      .ahead = ahead,
-                                     .in_bundle = in_bundle};
+                                     .in_bundle = in_bundle,
+                                     .verb = &verb};

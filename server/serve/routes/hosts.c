@@ -88,6 +88,9 @@ static const struct view views[] = {
 
 static const struct ahead ahead[] = {{.params = "", .shares = true}, {.params = NULL}};
 
+static const struct verb verb = {
+    .name = "hosts", .summary = "which host or device the others wait for", .operands = "RUN"};
+
 const struct route route_hosts = {.method = "GET",
                                   .path = "/api/hosts",
                                   .handle = get_hosts,
@@ -95,4 +98,5 @@ const struct route route_hosts = {.method = "GET",
                                   .heavy = true,
                                   .is_table = true,
                                   .views = views,
-                                  .ahead = ahead};
+                                  .ahead = ahead,
+                                  .verb = &verb};

@@ -103,6 +103,9 @@ static const struct ahead ahead[] = {{.params = "by=kernel"},
 static const struct in_bundle in_bundle[] = {
     {.params = "by=kernel", .limit = 500, .what = "kernels", .rank = 8}, {.params = NULL}};
 
+static const struct verb verb = {
+    .name = "kernels", .summary = "GPU kernels: shape, occupancy, queue time", .operands = "RUN"};
+
 const struct route route_kernels = {.method = "GET",
                                     .path = "/api/kernels",
                                     .handle = get_kernels,
@@ -111,4 +114,5 @@ const struct route route_kernels = {.method = "GET",
                                     .is_table = true,
                                     .views = views,
                                     .ahead = ahead,
-                                    .in_bundle = in_bundle};
+                                    .in_bundle = in_bundle,
+                                    .verb = &verb};

@@ -372,14 +372,33 @@ static enum status delete_note(struct request *req, struct reply *reply, struct 
 static const struct in_bundle in_bundle[] = {
     {.params = "", .limit = 200, .what = "notes", .rank = 5}, {.params = NULL}};
 
+static const struct verb verb = {.name = "notes",
+                                 .summary =
+                                     "what people wrote of a run, and what it lacks or has odd",
+                                 .operands = "RUN"};
+
 const struct route route_notes = {.method = "GET",
                                   .path = "/api/notes",
                                   .handle = get_notes,
                                   .params = list_params,
                                   .age = AGE_CATALOG,
-                                  .in_bundle = in_bundle};
-const struct route route_note_put = {
-    .method = "POST", .path = "/api/notes", .handle = post_note, .params = put_params};
+                                  .in_bundle = in_bundle,
+                                  .verb = &verb};
+static const struct verb_action actions[] = {
+    {"list", ""},       {"show", "RUN"},      {"add", "RUN TEXT"}, {"remove", "ID"},
+    {"tag", "RUN TAG"}, {"untag", "RUN TAG"}, {"import", "RUN"},   {NULL, NULL}};
+static const struct verb note_verb = {
+    .name = "note",
+    .summary = "notes and tags on runs; a window with --start, --end and --track",
+    .operands = "list | show RUN | add RUN TEXT | remove ID | tag RUN TAG | untag RUN TAG | "
+                "import RUN",
+    .actions = actions};
+
+const struct route route_note_put = {.method = "POST",
+                                     .path = "/api/notes",
+                                     .handle = post_note,
+                                     .params = put_params,
+                                     .verb = &note_verb};
 /* An address that asks for no run as long as it removes a note by its number. */
 const struct route route_note_remove = {.method = "DELETE",
                                         .path = "/api/notes",

@@ -326,10 +326,14 @@ static const struct ahead ahead[] = {{.params = "", .shares = true}, {.params = 
 static const struct in_bundle in_bundle[] = {
     {.params = "", .what = "overview's figures", .rank = 2}, {.params = NULL}};
 
+static const struct verb verb = {
+    .name = "overview", .summary = "where the step time goes", .operands = "RUN"};
+
 const struct route route_overview = {.method = "GET",
                                      .path = "/api/overview",
                                      .handle = get_overview,
                                      .params = params,
                                      .heavy = true,
                                      .ahead = ahead,
-                                     .in_bundle = in_bundle};
+                                     .in_bundle = in_bundle,
+                                     .verb = &verb};

@@ -170,6 +170,10 @@ static const struct view views[] = {
 
 static const struct ahead ahead[] = {{.params = ""}, {.params = NULL}};
 
+static const struct verb verb = {.name = "roofline",
+                                 .summary = "how far each op is from the limits of its device",
+                                 .operands = "RUN"};
+
 const struct route route_roofline = {.method = "GET",
                                      .path = "/api/roofline",
                                      .handle = get_roofline,
@@ -177,4 +181,5 @@ const struct route route_roofline = {.method = "GET",
                                      .heavy = true,
                                      .is_table = true,
                                      .views = views,
-                                     .ahead = ahead};
+                                     .ahead = ahead,
+                                     .verb = &verb};

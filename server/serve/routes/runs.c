@@ -185,5 +185,12 @@ static enum status get_runs(struct request *req, struct reply *reply, struct err
     return OK;
 }
 
-const struct route route_runs = {
-    .method = "GET", .path = "/api/runs", .handle = get_runs, .params = params, .age = AGE_CATALOG};
+static const struct verb verb = {
+    .name = "list", .summary = "runs, newest first", .operands = "[PATH]"};
+
+const struct route route_runs = {.method = "GET",
+                                 .path = "/api/runs",
+                                 .handle = get_runs,
+                                 .params = params,
+                                 .age = AGE_CATALOG,
+                                 .verb = &verb};

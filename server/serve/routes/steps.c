@@ -112,6 +112,10 @@ static const struct in_bundle in_bundle[] = {
     {.params = "view=devices", .limit = 200, .what = "steps by device", .rank = 17},
     {.params = NULL}};
 
+static const struct verb verb = {.name = "steps",
+                                 .summary = "each step and its breakdown, by device too; idle gaps",
+                                 .operands = "RUN"};
+
 const struct route route_steps = {.method = "GET",
                                   .path = "/api/steps",
                                   .handle = get_steps,
@@ -120,4 +124,5 @@ const struct route route_steps = {.method = "GET",
                                   .is_table = true,
                                   .views = views,
                                   .ahead = ahead,
-                                  .in_bundle = in_bundle};
+                                  .in_bundle = in_bundle,
+                                  .verb = &verb};

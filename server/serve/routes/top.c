@@ -137,6 +137,9 @@ static const struct in_bundle in_bundle[] = {
     {.params = "by=device", .limit = 500, .what = "devices", .rank = 15},
     {.params = NULL}};
 
+static const struct verb verb = {
+    .name = "top", .summary = "ops, kernels, scopes, ... by self time", .operands = "RUN"};
+
 const struct route route_top = {.method = "GET",
                                 .path = "/api/top",
                                 .handle = get_top,
@@ -145,4 +148,5 @@ const struct route route_top = {.method = "GET",
                                 .is_table = true,
                                 .views = views,
                                 .ahead = ahead,
-                                .in_bundle = in_bundle};
+                                .in_bundle = in_bundle,
+                                .verb = &verb};

@@ -264,7 +264,14 @@ static enum status get_perfetto(struct request *req, struct reply *reply, struct
     return OK;
 }
 
-const struct route route_trace = {
-    .method = "GET", .path = "/api/trace", .handle = get_trace, .params = params, .heavy = true};
+static const struct verb verb = {
+    .name = "extract", .summary = "the run as a file of another format", .operands = "RUN"};
+
+const struct route route_trace = {.method = "GET",
+                                  .path = "/api/trace",
+                                  .handle = get_trace,
+                                  .params = params,
+                                  .heavy = true,
+                                  .verb = &verb};
 const struct route route_perfetto = {
     .method = "GET", .path = "/perfetto/*", .handle = get_perfetto, .heavy = true};

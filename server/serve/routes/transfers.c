@@ -67,6 +67,10 @@ static const struct view views[] = {{.name = "transfers",
 
 static const struct ahead ahead[] = {{.params = "", .shares = true}, {.params = NULL}};
 
+static const struct verb verb = {.name = "transfers",
+                                 .summary = "memory that moved: which way, how much, how fast",
+                                 .operands = "RUN"};
+
 const struct route route_transfers = {.method = "GET",
                                       .path = "/api/transfers",
                                       .handle = get_transfers,
@@ -74,4 +78,5 @@ const struct route route_transfers = {.method = "GET",
                                       .heavy = true,
                                       .is_table = true,
                                       .views = views,
-                                      .ahead = ahead};
+                                      .ahead = ahead,
+                                      .verb = &verb};

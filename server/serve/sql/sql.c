@@ -278,5 +278,15 @@ static enum status post_sql(struct request *req, struct reply *reply, struct err
     return OK;
 }
 
-const struct route route_sql = {
-    .method = "POST", .path = "/api/sql", .handle = post_sql, .params = params, .apart = true};
+static const struct verb verb = {
+    .name = "sql",
+    .summary = "a SELECT over slices, ops, names, steps, ... of a run or of all",
+    .operands = "RUN|--all QUERY",
+    .posts = "query"};
+
+const struct route route_sql = {.method = "POST",
+                                .path = "/api/sql",
+                                .handle = post_sql,
+                                .params = params,
+                                .apart = true,
+                                .verb = &verb};

@@ -198,10 +198,16 @@ static const struct in_bundle in_bundle[] = {
     {.params = "by=module", .limit = 1000, .what = "flame graph's modules", .rank = 19},
     {.params = NULL}};
 
+static const struct verb verb = {
+    .name = "flame",
+    .summary = "time, FLOPs or bytes by scope, Python stack, source, module, host call, track",
+    .operands = "RUN"};
+
 const struct route route_flame = {.method = "GET",
                                   .path = "/api/flame",
                                   .handle = get_flame,
                                   .params = params,
                                   .heavy = true,
                                   .ahead = ahead,
-                                  .in_bundle = in_bundle};
+                                  .in_bundle = in_bundle,
+                                  .verb = &verb};

@@ -209,5 +209,13 @@ static enum status get_hlo(struct request *req, struct reply *reply, struct erro
     return reply_list(&question, reply, err);
 }
 
-const struct route route_hlo = {
-    .method = "GET", .path = "/api/hlo", .handle = get_hlo, .params = params, .heavy = true};
+static const struct verb verb = {.name = "hlo",
+                                 .summary = "compiled modules: their list, text, instructions",
+                                 .operands = "RUN"};
+
+const struct route route_hlo = {.method = "GET",
+                                .path = "/api/hlo",
+                                .handle = get_hlo,
+                                .params = params,
+                                .heavy = true,
+                                .verb = &verb};

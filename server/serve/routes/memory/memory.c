@@ -303,9 +303,13 @@ static const struct view views[] = {{.name = "memory",
                                      .make = make_view_of_run},
                                     {.name = NULL}};
 
+static const struct verb verb = {
+    .name = "memory", .summary = "allocators over time, or snapshots", .operands = "RUN"};
+
 const struct route route_memory = {.method = "GET",
                                    .path = "/api/memory",
                                    .handle = get_memory,
                                    .params = params,
                                    .heavy = true,
-                                   .views = views};
+                                   .views = views,
+                                   .verb = &verb};

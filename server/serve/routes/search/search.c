@@ -282,5 +282,14 @@ static enum status get_search(struct request *req, struct reply *reply, struct e
     return OK;
 }
 
-const struct route route_search = {
-    .method = "GET", .path = "/api/search", .handle = get_search, .params = params, .heavy = true};
+static const struct verb verb = {.name = "search",
+                                 .summary = "names and args that hold a text",
+                                 .operands = "RUN QUERY",
+                                 .needs = "q"};
+
+const struct route route_search = {.method = "GET",
+                                   .path = "/api/search",
+                                   .handle = get_search,
+                                   .params = params,
+                                   .heavy = true,
+                                   .verb = &verb};

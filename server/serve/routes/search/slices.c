@@ -120,5 +120,8 @@ static enum status get_slices(struct request *req, struct reply *reply, struct e
     return OK;
 }
 
+static const struct verb verb = {
+    .name = "slices", .summary = "the slices of a track in a window", .operands = "RUN"};
+
 const struct route route_slices = {
-    .method = "GET", .path = "/api/slices", .handle = get_slices, .params = params};
+    .method = "GET", .path = "/api/slices", .handle = get_slices, .params = params, .verb = &verb};

@@ -334,9 +334,14 @@ static enum status get_trend(struct request *req, struct reply *reply, struct er
     return OK;
 }
 
+static const struct verb verb = {.name = "trend",
+                                 .summary = "a metric over the runs, and where it jumped",
+                                 .operands = "[PATH]"};
+
 const struct route route_trend = {.method = "GET",
                                   .path = "/api/trend",
                                   .handle = get_trend,
                                   .params = params,
                                   .heavy = true,
-                                  .age = AGE_CATALOG};
+                                  .age = AGE_CATALOG,
+                                  .verb = &verb};
