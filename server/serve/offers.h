@@ -5,6 +5,7 @@
  *   struct ahead       a question asked before anybody does     serve/prepare
  *   struct in_bundle   an answer that a page on its own holds   serve/bundle
  *   struct verb        a verb of the command line               cli
+ *   struct tool        a tool of agents: serve/tool.h           serve/mcp
  *
  * Lists end with a nameless item. What has a rank stands in its order, 1 first; what has none (0)
  * stands behind, in the order of the table of endpoints.
@@ -64,5 +65,7 @@ struct verb {
     const char *own_flag, *own_flag_text;
     const char *note; /* what --help says at its end; or NULL */
 };
+
+struct tool;
 
 #endif

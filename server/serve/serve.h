@@ -142,6 +142,7 @@ struct route {
     const struct ahead *ahead;
     const struct in_bundle *in_bundle;
     const struct verb *verb; /* one alone */
+    const struct tool *tools;
     /* What it makes of a run before anybody asks, and keeps; NULL: nothing but those answers. */
     void (*prepare)(const struct services *services, struct str run_id);
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "serve/answer/query.h"
+#include "serve/tool.h"
 
 bool route_takes_run(const struct route *route)
 {
@@ -60,5 +61,16 @@ void route_in_bundle(const struct route_table *table, struct offers *ret)
 
         for (; in_bundle != NULL && in_bundle->params != NULL; in_bundle++)
             add(ret, table->items[i], in_bundle, in_bundle->rank);
+    }
+}
+
+void route_tools(const struct route_table *table, struct offers *ret)
+{
+    ret->count = 0;
+    for (uint32_t i = 0; i < table->count; i++) {
+        const struct tool *tool = table->items[i]->tools;
+
+        for (; tool != NULL && tool->name != NULL; tool++)
+            add(ret, table->items[i], tool, tool->rank);
     }
 }

@@ -18,6 +18,7 @@ struct offers { /* by rank: see serve/offers.h */
 };
 void route_views(const struct route_table *table, struct offers *ret);
 void route_in_bundle(const struct route_table *table, struct offers *ret);
+void route_tools(const struct route_table *table, struct offers *ret);
 void route_ahead(const struct route_table *table, struct offers *ret); /* those that share first */
 
 #endif

@@ -47,12 +47,14 @@ static json_t *initialize(const json_t *params)
                      JVIEWD_VERSION, "instructions", instructions);
 }
 
-static json_t *list_tools(void)
+static json_t *list_tools(const struct route_table *routes)
 {
     json_t *tools = json_array();
+    struct offers offers;
 
-    for (size_t i = 0; i < mcp_tool_count; i++)
-        json_array_append_new(tools, mcp_tool_json(&mcp_tools[i]));
+    route_tools(routes, &offers);
+    for (uint32_t i = 0; i < offers.count; i++)
+        json_array_append_new(tools, mcp_tool_json(routes, offers.items[i].what));
     return json_pack("{s:o}", "tools", tools);
 }
 
@@ -67,16 +69,18 @@ static json_t *call_tool(const struct mcp_asker *asker, const json_t *params, st
 {
     const char *name = json_string_value(json_object_get(params, "name"));
     const json_t *given = json_object_get(params, "arguments");
-    const struct mcp_tool *tool = NULL;
+    const struct offer *tool = NULL;
+    struct offers tools;
     struct error err = {0};
     struct text text = {0};
     bool good = false;
     json_t *arguments =
         json_is_object(given) ? json_incref((json_t *)(uintptr_t)given) : json_object();
 
-    for (size_t i = 0; name != NULL && i < mcp_tool_count; i++) {
-        if (strcmp(mcp_tools[i].name, name) == 0)
-            tool = &mcp_tools[i];
+    route_tools(asker->services->routes, &tools);
+    for (uint32_t i = 0; name != NULL && i < tools.count; i++) {
+        if (strcmp(((const struct tool *)tools.items[i].what)->name, name) == 0)
+            tool = &tools.items[i];
     }
     json_t *result = NULL;
     if (tool == NULL)
@@ -99,7 +103,7 @@ static json_t *result_of(const struct mcp_asker *asker, const char *method, cons
     if (strcmp(method, "ping") == 0)
         return json_object();
     if (strcmp(method, "tools/list") == 0)
-        return list_tools();
+        return list_tools(asker->services->routes);
     if (strcmp(method, "tools/call") == 0)
         return call_tool(asker, params, arena, ret_error);
     *ret_error = failure(RPC_METHOD, "this method is not known here");

@@ -2,7 +2,7 @@
  *
  *   {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"top","arguments":{"run":"latest"}}}
  *       mcp.c        the protocol: initialize, ping, tools/list, tools/call
- *       mcp_tools.c  each tool: its words, its schema, the endpoints behind it
+ *       mcp_tools.c  the words and the schema of a tool, which its endpoint declares
  *       mcp_call.c   arguments -> endpoints -> their JSON, asked as the command line asks
  *       mcp_fit.c    cut down to max_tokens, and what was left out
  *       mcp_http.c   POST and DELETE /mcp, sessions

@@ -7,6 +7,7 @@
 #include "serve/answer/table_out.h"
 #include "serve/kept/side.h"
 #include "serve/routes.h"
+#include "serve/tool.h"
 
 static const struct param params[] = {
     {.name = "a", .kind = PARAM_TEXT, .required = true, .max = 1024},
@@ -214,6 +215,24 @@ static const struct verb verb = {.name = "diff",
                                  .operands = "A B",
                                  .two_runs = true};
 
+static const struct tool_argument arguments[] = {
+    {"a", TOOL_TEXT, true, "The run before; NAME@step=4 asks for one step of it", NULL},
+    {"b", TOOL_TEXT, true, "The run after", NULL},
+    {"by", TOOL_WORD, false, "What a row is (default op)", "op|scope|module|kernel|category"},
+    TOOL_PAGE,
+    TOOL_TOKENS,
+    TOOL_END};
+static const struct tool tools[] = {
+    {.name = "diff",
+     .title = "Difference of two runs",
+     .text =
+         "What changed from run a to run b: step time with its interval and test, and which ops "
+         "explain it, ranked.",
+     .arguments = arguments,
+     .fixed = "limit=15",
+     .rank = 7},
+    {.name = NULL}};
+
 const struct route route_diff = {.method = "GET",
                                  .path = "/api/diff",
                                  .handle = get_diff,
@@ -221,4 +240,5 @@ const struct route route_diff = {.method = "GET",
                                  .heavy = true,
                                  .age = AGE_CATALOG,
                                  .prepare = measure_side,
-                                 .verb = &verb};
+                                 .verb = &verb,
+                                 .tools = tools};

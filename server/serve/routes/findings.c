@@ -5,6 +5,7 @@
 #include "serve/answer/table_out.h"
 #include "serve/kept/shared.h"
 #include "serve/routes.h"
+#include "serve/tool.h"
 
 static const struct param params[] = {
     PARAMS_RUN,
@@ -82,6 +83,17 @@ static const struct verb verb = {
     .summary = "what to do first: each with what it wins, its evidence and remedy",
     .operands = "RUN"};
 
+static const struct tool_argument arguments[] = {TOOL_RUN, TOOL_PAGE, TOOL_TOKENS, TOOL_END};
+static const struct tool tools[] = {
+    {.name = "findings",
+     .title = "Findings",
+     .text =
+         "What to do first in a run: each finding with what it may win, its evidence and remedy.",
+     .arguments = arguments,
+     .fixed = "limit=10",
+     .rank = 3},
+    {.name = NULL}};
+
 const struct route route_findings = {.method = "GET",
                                      .path = "/api/findings",
                                      .handle = get_findings,
@@ -89,4 +101,5 @@ const struct route route_findings = {.method = "GET",
                                      .heavy = true,
                                      .ahead = ahead,
                                      .in_bundle = in_bundle,
-                                     .verb = &verb};
+                                     .verb = &verb,
+                                     .tools = tools};

@@ -5,6 +5,7 @@
 #include "serve/answer/table_out.h"
 #include "serve/kept/shared.h"
 #include "serve/routes.h"
+#include "serve/tool.h"
 #include "trace/ps.h"
 
 static const struct param params[] = {
@@ -329,6 +330,18 @@ static const struct in_bundle in_bundle[] = {
 static const struct verb verb = {
     .name = "overview", .summary = "where the step time goes", .operands = "RUN"};
 
+static const struct tool_argument arguments[] = {TOOL_RUN, TOOL_TOKENS, TOOL_END};
+static const struct tool tools[] = {
+    {.name = "overview",
+     .title = "Overview",
+     .text = "Where a run's step time goes: a sentence, steps, breakdown by kind of work, devices, "
+             "the costliest ops, the first findings. Ask this first.",
+     .arguments = arguments,
+     .columns = TOOL_OP_COLUMNS " idle_ps busy_ps busy_share device host rule severity "
+                                "confidence text remedy win_ps self_ps message step",
+     .rank = 2},
+    {.name = NULL}};
+
 const struct route route_overview = {.method = "GET",
                                      .path = "/api/overview",
                                      .handle = get_overview,
@@ -336,4 +349,5 @@ const struct route route_overview = {.method = "GET",
                                      .heavy = true,
                                      .ahead = ahead,
                                      .in_bundle = in_bundle,
-                                     .verb = &verb};
+                                     .verb = &verb,
+                                     .tools = tools};

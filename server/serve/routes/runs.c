@@ -4,6 +4,7 @@
 #include "serve/answer/run_out.h"
 #include "serve/answer/table_out.h"
 #include "serve/routes.h"
+#include "serve/tool.h"
 
 static const struct param params[] = {
     {.name = "path", .kind = PARAM_TEXT},
@@ -188,9 +189,30 @@ static enum status get_runs(struct request *req, struct reply *reply, struct err
 static const struct verb verb = {
     .name = "list", .summary = "runs, newest first", .operands = "[PATH]"};
 
+static const struct tool_argument arguments[] = {
+    {"q", TOOL_TEXT, false, "A part of name, directory, host or framework", NULL},
+    {"path", TOOL_TEXT, false, "Only runs below this directory", NULL},
+    {"state", TOOL_WORD, false, "Only runs in this state",
+     "writing|queued|indexing|ready|partial|failed|gone"},
+    TOOL_PAGE,
+    TOOL_TOKENS,
+    TOOL_END};
+static const struct tool tools[] = {
+    {.name = "list_runs",
+     .title = "Runs",
+     .text =
+         "The captured runs, newest first: name, when, devices, steps and the median step time.",
+     .arguments = arguments,
+     .fixed = "limit=20",
+     .columns = "name id state started_at duration_ps hosts device_count device_kind "
+                "framework slice_count step_count step_median_ps error",
+     .rank = 1},
+    {.name = NULL}};
+
 const struct route route_runs = {.method = "GET",
                                  .path = "/api/runs",
                                  .handle = get_runs,
                                  .params = params,
                                  .age = AGE_CATALOG,
-                                 .verb = &verb};
+                                 .verb = &verb,
+                                 .tools = tools};

@@ -10,6 +10,7 @@
 #include "serve/answer/table_out.h"
 #include "serve/kept/shared.h"
 #include "serve/routes.h"
+#include "serve/tool.h"
 
 static const struct param params[] = {
     PARAMS_RUN,
@@ -116,6 +117,31 @@ static const struct verb verb = {.name = "steps",
                                  .summary = "each step and its breakdown, by device too; idle gaps",
                                  .operands = "RUN"};
 
+static const struct tool_argument arguments[] = {
+    TOOL_RUN,
+    {"step", TOOL_TEXT, true, "The step's number", NULL},
+    {"host", TOOL_TEXT, false, "Only this host", NULL},
+    TOOL_TOKENS,
+    TOOL_END};
+static const struct tool_part parts[] = {
+    {.member = "steps", .path = "/api/steps", .fixed = "limit=8"},
+    {.member = "top",
+     .path = "/api/top",
+     .fixed = "limit=8",
+     .columns = "name kind scope source count total_ps self_ps share"},
+    {.member = "gaps", .path = "/api/steps", .fixed = "view=gaps&limit=5"},
+    {.path = NULL}};
+static const struct tool tools[] = {
+    {.name = "explain_step",
+     .title = "One step",
+     .text =
+         "One step of a run: how long, what of it each kind of work took, why it is slower than "
+         "others, its costliest ops and longest idle gaps.",
+     .arguments = arguments,
+     .parts = parts,
+     .rank = 5},
+    {.name = NULL}};
+
 const struct route route_steps = {.method = "GET",
                                   .path = "/api/steps",
                                   .handle = get_steps,
@@ -125,4 +151,5 @@ const struct route route_steps = {.method = "GET",
                                   .views = views,
                                   .ahead = ahead,
                                   .in_bundle = in_bundle,
-                                  .verb = &verb};
+                                  .verb = &verb,
+                                  .tools = tools};

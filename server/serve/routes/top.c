@@ -5,6 +5,7 @@
 #include "serve/answer/table_out.h"
 #include "serve/kept/sums.h"
 #include "serve/routes.h"
+#include "serve/tool.h"
 
 #define TOP_BY "op|name|kernel|api|category|module|scope|source|host|device|track|annotation"
 
@@ -140,6 +141,49 @@ static const struct in_bundle in_bundle[] = {
 static const struct verb verb = {
     .name = "top", .summary = "ops, kernels, scopes, ... by self time", .operands = "RUN"};
 
+static const struct tool_argument arguments[] = {
+    TOOL_RUN,
+    {"by", TOOL_WORD, false, "What a row is (default op)",
+     "op|name|kernel|api|category|module|scope|source|host|device|track|annotation"},
+    {"step", TOOL_TEXT, false, "Only these steps: 3 or 1-11, by comma", NULL},
+    {"device", TOOL_TEXT, false, "Only these device ordinals, by comma", NULL},
+    {"host", TOOL_TEXT, false, "Only these hosts, by comma", NULL},
+    {"module", TOOL_TEXT, false, "Only this compiled module", NULL},
+    {"scope", TOOL_TEXT, false, "Only this scope, a prefix of whole path elements", NULL},
+    {"q", TOOL_TEXT, false, "Only names that hold this text", NULL},
+    {"sort", TOOL_TEXT, false, "A column, - in front for descending (default -self_ps)", NULL},
+    TOOL_WINDOW,
+    TOOL_PAGE,
+    TOOL_TOKENS,
+    TOOL_END};
+static const struct tool_argument op_arguments[] = {
+    TOOL_RUN,
+    {"name", TOOL_TEXT, true, "The op's, kernel's or slice's exact name", NULL},
+    TOOL_TOKENS,
+    TOOL_END};
+static const struct tool_part parts[] = {
+    {.member = "top", .path = "/api/top", .fixed = "limit=8"},
+    {.member = "names", .path = "/api/top", .fixed = "by=name&limit=4"},
+    {.member = "longest", .path = "/api/slices", .fixed = "sort=-dur_ps&limit=5"},
+    {.path = NULL}};
+static const struct tool tools[] = {
+    {.name = "top",
+     .title = "Top table",
+     .text = "What took the time in a run: ops, kernels, scopes, modules, ... by self time.",
+     .arguments = arguments,
+     .fixed = "limit=20",
+     .columns = TOOL_OP_COLUMNS,
+     .rank = 4},
+    {.name = "explain_op",
+     .title = "One op",
+     .text =
+         "One op or kernel by its name: its totals, scope, source line, FLOPs, bytes and bound, "
+         "and its longest executions.",
+     .arguments = op_arguments,
+     .parts = parts,
+     .rank = 6},
+    {.name = NULL}};
+
 const struct route route_top = {.method = "GET",
                                 .path = "/api/top",
                                 .handle = get_top,
@@ -149,4 +193,5 @@ const struct route route_top = {.method = "GET",
                                 .views = views,
                                 .ahead = ahead,
                                 .in_bundle = in_bundle,
-                                .verb = &verb};
+                                .verb = &verb,
+                                .tools = tools};

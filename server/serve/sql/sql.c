@@ -13,6 +13,7 @@
 #include "serve/routes/trend/trend.h"
 #include "serve/sql/sql_job.h"
 #include "serve/sql/sql_parts.h"
+#include "serve/tool.h"
 #include "store/sql.h"
 
 enum {
@@ -284,9 +285,30 @@ static const struct verb verb = {
     .operands = "RUN|--all QUERY",
     .posts = "query"};
 
+static const struct tool_argument arguments[] = {
+    {"query", TOOL_TEXT, true,
+     "One SELECT of SQLite. Tables: slices, {views}, runs, metrics; the table columns lists all. "
+     "Times are picoseconds",
+     NULL},
+    {"run", TOOL_TEXT, false, "A run; all runs where it is not given", NULL},
+    {"limit", TOOL_INTEGER, false, "Rows at most: 1000", NULL},
+    TOOL_TOKENS,
+    TOOL_END};
+static const struct tool tools[] = {
+    {.name = "sql",
+     .title = "SQL",
+     .text =
+         "A read-only SELECT over slices, ops, names, steps, kernels, memory, ... of a run or of "
+         "all runs. Numbers are those of the other tools.",
+     .arguments = arguments,
+     .fixed = "limit=100",
+     .limit_max = 1000},
+    {.name = NULL}};
+
 const struct route route_sql = {.method = "POST",
                                 .path = "/api/sql",
                                 .handle = post_sql,
                                 .params = params,
                                 .apart = true,
-                                .verb = &verb};
+                                .verb = &verb,
+                                .tools = tools};

@@ -1,6 +1,7 @@
 /* GET /api/slices?run=: slices of tracks, of a name, of a window, in an order. */
 #include "serve/routes.h"
 #include "serve/routes/search/pick.h"
+#include "serve/tool.h"
 
 static const struct param params[] = {
     PARAMS_RUN,
@@ -123,5 +124,28 @@ static enum status get_slices(struct request *req, struct reply *reply, struct e
 static const struct verb verb = {
     .name = "slices", .summary = "the slices of a track in a window", .operands = "RUN"};
 
-const struct route route_slices = {
-    .method = "GET", .path = "/api/slices", .handle = get_slices, .params = params, .verb = &verb};
+static const struct tool_argument arguments[] = {
+    TOOL_RUN,
+    {"track", TOOL_TEXT, false, "Only this track's id", NULL},
+    {"name", TOOL_TEXT, false, "Only this exact name", NULL},
+    {"min_dur_ps", TOOL_INTEGER, false, "Only slices that last so long", NULL},
+    {"sort", TOOL_WORD, false, "Order (default start_ps)", "start_ps|-dur_ps|-self_ps"},
+    TOOL_WINDOW,
+    TOOL_PAGE,
+    TOOL_TOKENS,
+    TOOL_END};
+static const struct tool tools[] = {
+    {.name = "slices",
+     .title = "Slices",
+     .text = "Events of the timeline: of a track, a name, a window, the longest first if asked.",
+     .arguments = arguments,
+     .fixed = "limit=20",
+     .rank = 9},
+    {.name = NULL}};
+
+const struct route route_slices = {.method = "GET",
+                                   .path = "/api/slices",
+                                   .handle = get_slices,
+                                   .params = params,
+                                   .verb = &verb,
+                                   .tools = tools};

@@ -11,6 +11,7 @@
 #include "serve/answer/table_out.h"
 #include "serve/routes.h"
 #include "serve/routes/trend/trend.h"
+#include "serve/tool.h"
 
 static const struct param params[] = {
     {.name = "metric", .kind = PARAM_TEXT, .max = 256},
@@ -338,10 +339,26 @@ static const struct verb verb = {.name = "trend",
                                  .summary = "a metric over the runs, and where it jumped",
                                  .operands = "[PATH]"};
 
+static const struct tool_argument arguments[] = {
+    {"metric", TOOL_TEXT, false, "step_time (default), step_count, duration, ...", NULL},
+    {"path", TOOL_TEXT, false, "Only runs below this directory", NULL},
+    {"q", TOOL_TEXT, false, "A part of name, directory, host or framework", NULL},
+    TOOL_PAGE,
+    TOOL_TOKENS,
+    TOOL_END};
+static const struct tool tools[] = {{.name = "trend",
+                                     .title = "Trend",
+                                     .text = "A metric over the runs, and where it jumped.",
+                                     .arguments = arguments,
+                                     .fixed = "limit=100",
+                                     .rank = 8},
+                                    {.name = NULL}};
+
 const struct route route_trend = {.method = "GET",
                                   .path = "/api/trend",
                                   .handle = get_trend,
                                   .params = params,
                                   .heavy = true,
                                   .age = AGE_CATALOG,
-                                  .verb = &verb};
+                                  .verb = &verb,
+                                  .tools = tools};
