@@ -9,7 +9,7 @@
 
 #include "trace/trace.h"
 
-enum { ATTRIBUTION_VERSION = 7 };
+enum { ATTRIBUTION_VERSION = 8 };
 
 #define NO_OP UINT32_MAX
 #define NO_EXECUTION UINT32_MAX

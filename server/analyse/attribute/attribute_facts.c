@@ -19,6 +19,7 @@ enum key {
     KEY_CONSUMER_TYPE,
     KEY_CONSUMER,
     KEY_TF_OP,
+    KEY_LEVEL,
     KEY_CATEGORY,
     KEY_SOURCE,
     KEY_DEVICE_START,
@@ -37,6 +38,7 @@ static const char *const key_words[KEY_COUNT] = {
     "_ct",
     "_c",
     "tf_op",
+    "level 0",
     "hlo_category",
     "source",
     "device_offset_ps",
@@ -248,13 +250,47 @@ static bool device_time_at(const struct arg_walk *walk, int64_t *ret_start_ps, i
     return true;
 }
 
+static bool is_of_type(char letter)
+{
+    char lower = ascii_lower(letter);
+
+    return (lower >= 'a' && lower <= 'z') || (letter >= '0' && letter <= '9') || letter == '_';
+}
+
+/* TensorFlow writes the op that launched a kernel as the outermost level of its annotation,
+ * "sequential/conv2d/Conv2D:Conv2D": its name, and its type, which is an identifier. */
+static name_id tensorflow_op_at(const struct arg_walk *walk, struct str *ret_type)
+{
+    name_id level = text_at(walk, KEY_LEVEL);
+    struct str text = trace_name(walk->trace, level);
+    size_t at = text.count;
+
+    while (at > 0 && is_of_type(text.at[at - 1]))
+        at--;
+    if (level == 0 || at < 2 || at == text.count || text.at[at - 1] != ':' ||
+        text.at[at - 2] == ':' || (text.at[at] >= '0' && text.at[at] <= '9'))
+        return 0;
+    *ret_type = str_skip(text, at);
+    return level;
+}
+
+/* The category of an op of TensorFlow is its type, where the trace has that as a name. */
+static name_id name_of_type(const struct trace *trace, struct str type)
+{
+    name_id name;
+
+    return type.count > 0 && trace_find_name(trace, type, &name) ? name : 0;
+}
+
 static struct more more_at(const struct arg_walk *walk, const struct type_facts *type,
-                           uint32_t context)
+                           uint32_t context, name_id tensorflow_op, struct str tensorflow_type)
 {
     struct more more = {
         .context = context,
-        .tf_op = text_or(walk, KEY_TF_OP, type->tf_op),
-        .category = text_or(walk, KEY_CATEGORY, type->category),
+        .tf_op = text_or(walk, KEY_TF_OP, type->tf_op != 0 ? type->tf_op : tensorflow_op),
+        .category = text_or(walk, KEY_CATEGORY,
+                            type->category != 0 ? type->category
+                                                : name_of_type(walk->trace, tensorflow_type)),
         .source = text_or(walk, KEY_SOURCE, type->source),
     };
 
@@ -303,11 +339,14 @@ static void find_op(struct attribute_work *work, const struct arg_walk *walk, na
             return;
     }
 
-    struct more more = more_at(walk, type, context);
+    struct str tensorflow_type = {0};
+    name_id tensorflow_op =
+        hlo_op == 0 && work->has_devices ? tensorflow_op_at(walk, &tensorflow_type) : 0;
+    struct more more = more_at(walk, type, context, tensorflow_op, tensorflow_type);
 
-    if (hlo_op != 0)
-        facts->op = op_find(work, &more, hlo_op, false);
-    if (hlo_op == 0 || more.has_device_time)
+    if (hlo_op != 0 || tensorflow_op != 0)
+        facts->op = op_find(work, &more, hlo_op != 0 ? hlo_op : tensorflow_op, false);
+    if ((hlo_op == 0 && tensorflow_op == 0) || more.has_device_time)
         facts->more = add_more(work, &more);
 }
 

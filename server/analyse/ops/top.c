@@ -46,7 +46,7 @@ static void look_for_ops(const struct run_traces *run, bool *ret_ops, bool *ret_
         for (uint32_t op = 0; attribution != NULL && op < attribution->op_count; op++) {
             *ret_kernels = true;
             if (attribution->ops[op].program != NO_PROGRAM || attribution->ops[op].module != 0 ||
-                attribution->ops[op].category != 0)
+                attribution->ops[op].category != 0 || attribution->ops[op].scope != 0)
                 *ret_ops = true;
         }
     }

@@ -1,5 +1,6 @@
 /* Attribution of drawn traces: ops of XLA:CPU, TPUs, GPU kernels and Kineto, each with its
  * program, device and execution. */
+#include "analyse/hlo/scope.h"
 #include "unit/analyse/made_run.h"
 
 static const char *const instructions[] = {
@@ -146,6 +147,50 @@ static void gpu_kernels(void **state)
     /* Without run ids the first op tells: it is two kernels, and comes again once. */
     CHECK_INT("executions", run.attribution.execution_count, 2);
     CHECK_INT("both kernels are of one", entry(&run, 1)->execution, entry(&run, 0)->execution);
+    run_end(&run);
+}
+
+/* TensorFlow names the op in the outermost level of a kernel's annotation; XLA's ops win. */
+static void tensorflow_ops(void **state)
+{
+    (void)state;
+    const struct {
+        const char *level, *op, *scope;
+    } rows[] = {
+        {"tower/conv2d_1/Conv2D:Conv2D", "tower/conv2d_1/Conv2D:Conv2D", "tower/conv2d_1/Conv2D"},
+        {"tower/conv2d_2/Conv2D:Conv2D", "tower/conv2d_2/Conv2D:Conv2D", "tower/conv2d_2/Conv2D"},
+        {"Cast:Cast", "Cast:Cast", ""},
+        {"a range of the program", "gemm", ""},
+        {"lane::Conv2D", "gemm", ""},
+        {"train.py:41", "gemm", ""},
+        {"ends:", "gemm", ""},
+        {":Conv2D", "gemm", ""},
+        {"", "gemm", ""},
+    };
+    struct made_run run;
+
+    run_begin(&run);
+    track_id stream = run_stream(&run, "Stream #13", ROLE_OPS, 0);
+    track_id host = run_thread(&run, "python");
+    run_slice(&run, host, 0, 1, "Conv2D", KIND_HOST);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        kernel(&run, stream, 10 * (int64_t)(i + 1), "gemm", NULL);
+        run_text(&run, "level 0", rows[i].level);
+    }
+    kernel(&run, stream, 900, "gemm", "dot.1");
+    run_text(&run, "level 0", "tower/conv2d_1/Conv2D:Conv2D");
+    run_finish(&run);
+
+    for (uint32_t i = 0; i < COUNT(rows); i++) {
+        const struct op *op = op_of(&run, i);
+        struct str scope = scope_of_op(&run.made.trace, op);
+
+        CHECK_STR(rows[i].level, text(&run, op->name), rows[i].op);
+        CHECK_STR(rows[i].level, scope, rows[i].scope);
+    }
+    CHECK_STR("its type", text(&run, op_of(&run, 0)->category), "Conv2D");
+    CHECK_INT("a type that is no name here", op_of(&run, 2)->category, 0);
+    CHECK_STR("XLA's op", text(&run, op_of(&run, COUNT(rows))->name), "dot.1");
     run_end(&run);
 }
 
@@ -312,6 +357,7 @@ int main(void)
         cmocka_unit_test(partners),
         cmocka_unit_test(devices_and_executions),
         cmocka_unit_test(gpu_kernels),
+        cmocka_unit_test(tensorflow_ops),
         cmocka_unit_test(modules_by_number),
         cmocka_unit_test(kinds_by_time),
         cmocka_unit_test(kineto_marks),
