@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "analyse/scan/block_sums.h"
@@ -19,7 +20,7 @@
 #include "serve/route.h"
 #include "store/user.h"
 
-enum { CHUNK_RUNS = 1000, SUMS_BYTES_MAX = 128 << 20 };
+enum { CHUNK_RUNS = 1000, SUMS_BYTES_MAX = 128 << 20, DESCRIPTORS_MAX = 20480 };
 
 static int exit_code(enum status status)
 {
@@ -223,6 +224,18 @@ void app_block_signals(sigset_t *ret)
     signal(SIGPIPE, SIG_IGN);
 }
 
+/* As many descriptors as may be had: the server bounds its connections by them. Children that need
+ * fewer bound themselves. */
+static void raise_descriptors(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max < DESCRIPTORS_MAX ? limit.rlim_max : DESCRIPTORS_MAX;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static void open_interfaces(const struct app *app, int port, const char *launch)
 {
     const char *ui = app->options.ui;
@@ -320,6 +333,7 @@ static int serve_options(struct app *app, int argc, char **argv)
     if (app->options.open && app_use_running(&app->options, app->arena))
         return EXIT_OK;
     app_block_signals(&signals);
+    raise_descriptors();
     return app_with_store(app, false, app_serve_until_signal, &signals);
 }
 

@@ -97,7 +97,8 @@ void tell_start(const struct options *options, const char *cache_dir, int port, 
         printf("  remote   ssh -L %d:localhost:%d %s, then the same address\n", port, port, host);
     printf("  cache    %s\n", cache_dir);
     if (launch[0] != '\0')
-        printf("  The link is good once; scripts send the token as Authorization: Bearer\n");
+        printf("  The link is good once, for 10 minutes; scripts send the token as Authorization: "
+               "Bearer\n");
     fflush(stdout);
 }
 

@@ -21,8 +21,9 @@ struct server {
     int64_t started_ns;
     atomic_bool stopping;
     atomic_uint in_flight, event_streams, uploads_under_way;
-    atomic_ullong refused, bytes_sent;
-    atomic_ullong replies[6]; /* by hundreds of the status */
+    atomic_uint connections;                /* open now, idle ones with them */
+    atomic_ullong refused, bytes_sent, cut; /* cut: connections that made room */
+    atomic_ullong replies[6];               /* by hundreds of the status */
 };
 
 #endif

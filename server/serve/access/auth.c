@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "serve/access/gate.h"
 
@@ -20,7 +21,10 @@ struct auth {
     char token[AUTH_SECRET_SIZE], session[AUTH_SECRET_SIZE];
     char path[4096]; /* of the token file; "" none */
     pthread_mutex_t mutex;
-    char codes[LAUNCH_CODES][AUTH_SECRET_SIZE]; /* a ring; "" used or never given */
+    struct {
+        char code[AUTH_SECRET_SIZE]; /* "" used or never given */
+        int64_t given_ns;
+    } codes[LAUNCH_CODES]; /* a ring */
     unsigned next;
 };
 
@@ -140,19 +144,25 @@ void auth_launch(struct auth *auth, char ret[AUTH_SECRET_SIZE])
     if (secret_make(code, NULL) != OK)
         abort();
     pthread_mutex_lock(&auth->mutex);
-    memcpy(auth->codes[auth->next++ % LAUNCH_CODES], code, sizeof code);
+    unsigned at = auth->next++ % LAUNCH_CODES;
+    memcpy(auth->codes[at].code, code, sizeof code);
+    auth->codes[at].given_ns = clock_monotonic_ns();
     pthread_mutex_unlock(&auth->mutex);
     memcpy(ret, code, sizeof code);
 }
 
-bool auth_redeem(struct auth *auth, struct str code)
+bool auth_redeem(struct auth *auth, struct str code, int64_t now_ns)
 {
     bool found = false;
 
     pthread_mutex_lock(&auth->mutex);
     for (unsigned i = 0; i < LAUNCH_CODES; i++) {
-        if (auth->codes[i][0] != '\0' && secret_equal(auth->codes[i], code)) {
-            explicit_bzero(auth->codes[i], sizeof auth->codes[i]);
+        char *known = auth->codes[i].code;
+
+        if (known[0] != '\0' && now_ns - auth->codes[i].given_ns >= AUTH_LAUNCH_NS)
+            explicit_bzero(known, AUTH_SECRET_SIZE);
+        if (known[0] != '\0' && secret_equal(known, code)) {
+            explicit_bzero(known, AUTH_SECRET_SIZE);
             found = true;
         }
     }

@@ -1,7 +1,7 @@
 /* Who is asking, where a token is needed.
  *
  *   token    256 bits, in a file that only this user reads: Authorization: Bearer
- *   launch   a code of 256 bits in a link: /launch/CODE, good once -> the cookie
+ *   launch   a code of 256 bits in a link: /launch/CODE, good once, within 10 minutes -> the cookie
  *   cookie   jviewd_PORT, HttpOnly, SameSite=Strict; a POST also shows X-Jviewd-CSRF,
  *            a header that no form and no other origin can send
  *
@@ -23,6 +23,7 @@ enum credential {
 };
 
 enum { AUTH_SECRET_SIZE = 65 }; /* 64 hex digits and a NUL */
+#define AUTH_LAUNCH_NS (INT64_C(600) * 1000000000)
 
 struct auth;
 /* With AUTH_TOKEN makes the token file `<dir>/token-<port>`; dir "" means
@@ -34,8 +35,8 @@ enum auth_mode auth_mode(const struct auth *auth);
 
 /* A fresh one-time code. At most 16 are open at a time: then the oldest is forgotten. */
 void auth_launch(struct auth *auth, char ret[AUTH_SECRET_SIZE]);
-/* True once for each code. */
-bool auth_redeem(struct auth *auth, struct str code);
+/* True once for each code, AUTH_LAUNCH_NS long; `now_ns` is of clock_monotonic_ns. */
+bool auth_redeem(struct auth *auth, struct str code, int64_t now_ns);
 /* The Set-Cookie value that a redeemed code earns. */
 struct str auth_cookie(const struct auth *auth, struct arena *arena);
 

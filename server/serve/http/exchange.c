@@ -3,7 +3,6 @@
 #include "serve/access/auth.h"
 #include "serve/kept/reply_cache.h"
 
-#include "base/clock.h"
 #include "base/log.h"
 #include "serve/answer/reply.h"
 #include "serve/answer/route_table.h"
@@ -13,9 +12,6 @@
 
 enum {
     ONE_WRITE_BYTES_MAX = 65536, /* head and body together up to here */
-    READ_OFF_MS = 2000,
-    READ_OFF_BYTES_MAX = 64 << 20,
-    READ_OFF_PIECE_BYTES = 64 << 10,
     PLACE_SIZE = 4096,
 };
 
@@ -216,25 +212,6 @@ static int read_coming(void *data, void *at, size_t count)
     return from->read(from->data, at, count);
 }
 
-/* A client that is still sending hears no answer: what it sends is read for a moment, unless it
- * waits for a word. */
-static void read_off(struct exchange *exchange)
-{
-    int64_t until_ns = clock_monotonic_ns() + READ_OFF_MS * INT64_C(1000000);
-    uint8_t *piece = arena_alloc(exchange->arena, READ_OFF_PIECE_BYTES, 1);
-    uint64_t count = 0;
-
-    if (!exchange->began && request_header(&exchange->request, STR("expect")).count > 0)
-        return;
-    while (count < READ_OFF_BYTES_MAX && clock_monotonic_ns() < until_ns) {
-        int got = exchange->connection.read(exchange->connection.data, piece, READ_OFF_PIECE_BYTES);
-
-        if (got <= 0)
-            break;
-        count += (uint64_t)got;
-    }
-}
-
 /* The route's handler reads the body; what it leaves over ends the connection. */
 static void take_file(struct exchange *exchange)
 {
@@ -244,10 +221,7 @@ static void take_file(struct exchange *exchange)
     exchange->request.coming = &coming;
     try_once(exchange);
     exchange->request.coming = NULL;
-    if (exchange->reply.status >= 300) {
-        exchange->close = true;
-        read_off(exchange);
-    }
+    exchange->close |= exchange->reply.status >= 300;
 }
 
 /* Reads the whole body; false when it is too long, cut short, or the client is too slow. */
@@ -259,9 +233,6 @@ static bool read_body(struct exchange *exchange)
     char *body = announced == 0 ? NULL : arena_alloc(exchange->arena, capacity + 1, 1);
     size_t count = 0;
 
-    if (str_equal_fold(request_header(&exchange->request, STR("expect")), STR("100-continue")) &&
-        announced != 0)
-        send_bytes(exchange, "HTTP/1.1 100 Continue\r\n\r\n", 25);
     while (count < capacity && announced != 0) {
         int got = from->read(from->data, body + count, capacity - count);
 
@@ -290,6 +261,7 @@ static bool may_ask(struct exchange *exchange, const struct route *route)
 
     if (status == 0)
         return true;
+    exchange->wrong_token = credential == CREDENTIAL_WRONG;
     refuse(exchange, status, status == 401 ? "unauthorized" : "csrf",
            status == 401
                ? STR("This server asks for its token. Open the link that it printed, or one that "

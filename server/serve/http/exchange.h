@@ -1,6 +1,7 @@
 /* One request and its reply on a connection: gate, auth, body, routes, and the way back out.
  *
- * What stands between is CivetWeb's: http.c hands in how to read and write.
+ * What stands between is CivetWeb's: http.c hands in how to read and write. A body is here whole,
+ * but for a file, which its handler reads as it comes.
  */
 #ifndef JVIEWD_SERVE_HTTP_EXCHANGE_H
 #define JVIEWD_SERVE_HTTP_EXCHANGE_H
@@ -24,9 +25,10 @@ struct exchange {
     struct request request;
     struct reply reply;
     bool head_only, version_10, answered;
-    bool computed; /* over a whole run */
-    bool began;    /* to read a body that the handler reads */
-    bool close;    /* out: no further request on this connection */
+    bool computed;    /* over a whole run */
+    bool began;       /* to read a body that the handler reads */
+    bool wrong_token; /* out, before anything is written */
+    bool close;       /* out: no further request on this connection */
 };
 
 /* Answers; what was sent stands in exchange->reply.status. */

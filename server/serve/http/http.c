@@ -1,4 +1,4 @@
-/* Starts and stops CivetWeb, and hands each connection to the exchange. */
+/* Starts and stops CivetWeb and the front before it, and hands each request to the exchange. */
 #include "serve/http/http.h"
 #include "serve/kept/reply_cache.h"
 
@@ -12,51 +12,54 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "serve/answer/reply.h"
+#include "serve/http/doorway.h"
 #include "serve/http/exchange.h"
+#include "serve/http/front.h"
 #include "serve/http/http_head.h"
+#include "serve/http/port.h"
 #include "serve/http/wake.h"
 #include "serve/prepare/prepare.h"
 #include "serve/sql/sql_process.h"
 
 enum {
-    HTTP_THREADS = 256,
     WAITERS = 32,
     QUEUE_LENGTH = 256,
     DRAIN_MS_MAX = 5000,
+    PLACE_SIZE = 4096,
 };
 
 struct http {
     struct mg_context *context;
+    struct doorway doorway; /* to `context` */
+    struct front *front;
     const struct services *services;
     struct gate gate;
     struct server server;
     struct arena *arena; /* of the gate's texts */
     struct prepare *prepare;
-    char address[64];
     int port;
 };
 
-/* CivetWeb forgives spaces before the colon; others would not see that header at all. It writes
- * NUL over them and over the colon, so a second NUL tells: such a name keeps one, and is no
- * token. */
-static struct str header_name(const struct mg_header *header)
-{
-    size_t count = strlen(header->name);
-    bool spaced =
-        header->value - header->name > (ptrdiff_t)count + 1 && header->name[count + 1] == '\0';
+/* A request on its thread. */
+struct answering {
+    struct mg_connection *conn;
+    struct front *front;
+    unsigned ticket;
+    struct exchange exchange;
+};
 
-    return (struct str){.at = header->name, .count = count + spaced};
-}
-
-static struct wire read_wire(const struct mg_connection *conn, struct arena *arena)
+/* The front put the ticket first, and has seen that CivetWeb read every header. */
+static struct wire read_wire(const struct mg_connection *conn, struct arena *arena,
+                             unsigned *ret_ticket)
 {
     const struct mg_request_info *info = mg_get_request_info(conn);
-    uint32_t count = (uint32_t)info->num_headers;
+    uint32_t count = info->num_headers > 0 ? (uint32_t)info->num_headers - 1 : 0;
     struct header *headers = arena_array(arena, struct header, count);
 
+    *ret_ticket = info->num_headers > 0 ? (unsigned)atoi(info->http_headers[0].value) : 0;
     for (uint32_t i = 0; i < count; i++)
-        headers[i] = (struct header){.name = header_name(&info->http_headers[i]),
-                                     .value = str_of(info->http_headers[i].value)};
+        headers[i] = (struct header){.name = str_of(info->http_headers[i + 1].name),
+                                     .value = str_of(info->http_headers[i + 1].value)};
     /* decode_url is off: what stands here is what came, less the question mark. */
     struct str target = str_of(info->request_uri);
     if (info->query_string != NULL)
@@ -68,40 +71,52 @@ static struct wire read_wire(const struct mg_connection *conn, struct arena *are
                          .header_count = count};
 }
 
-static int read_from(void *conn, void *at, size_t count)
+static int read_from(void *data, void *at, size_t count)
 {
-    return mg_read(conn, at, count);
+    struct answering *answering = data;
+
+    return mg_read(answering->conn, at, count);
 }
 
-static int write_to(void *conn, const void *at, size_t count)
+static int write_to(void *data, const void *at, size_t count)
 {
-    return mg_write(conn, at, count);
+    struct answering *answering = data;
+
+    if (front_client_gone(answering->front, answering->ticket))
+        return -1;
+    if (answering->exchange.wrong_token)
+        front_wrong_token(answering->front, answering->ticket);
+    return mg_write(answering->conn, at, count);
 }
 
 static int begin_request(struct mg_connection *conn)
 {
     struct http *http = mg_get_user_data(mg_get_context(conn));
-    struct exchange exchange = {.connection = {.data = conn, .read = read_from, .write = write_to},
-                                .server = &http->server,
-                                .services = http->services,
-                                .gate = &http->gate,
-                                .arena = mg_get_thread_pointer(conn)};
-    struct wire wire = read_wire(conn, exchange.arena);
+    struct answering answering = {.conn = conn, .front = http->front};
+    struct exchange *exchange = &answering.exchange;
+
+    *exchange =
+        (struct exchange){.connection = {.data = &answering, .read = read_from, .write = write_to},
+                          .server = &http->server,
+                          .services = http->services,
+                          .gate = &http->gate,
+                          .arena = mg_get_thread_pointer(conn)};
+    struct wire wire = read_wire(conn, exchange->arena, &answering.ticket);
 
     atomic_fetch_add(&http->server.in_flight, 1);
-    exchange_run(&exchange, &wire);
-    if (exchange.close)
-        mg_disable_connection_keep_alive(conn);
-    int status = exchange.reply.status;
-    reply_free(&exchange.reply);
-    arena_reset(exchange.arena);
-    if (exchange.computed)
+    exchange_run(exchange, &wire);
+    mg_disable_connection_keep_alive(conn); /* the client's is the front's */
+    front_answered(http->front, answering.ticket, !exchange->close);
+    int status = exchange->reply.status;
+    reply_free(&exchange->reply);
+    arena_reset(exchange->arena);
+    if (exchange->computed)
         memory_give_back();
     atomic_fetch_sub(&http->server.in_flight, 1);
     return status;
 }
 
-/* What CivetWeb refuses by itself: heads it cannot parse, or that come too slowly. */
+/* What CivetWeb refuses by itself: methods that it does not know. */
 static int http_error(struct mg_connection *conn, int status, const char *message)
 {
     struct http *http = mg_get_user_data(mg_get_context(conn));
@@ -142,7 +157,8 @@ static void thread_ends(const struct mg_context *context, int kind, void *arena)
     arena_destroy(arena);
 }
 
-static enum status listen_on(struct http *http, const char *address, int port, struct error *err)
+/* On a port of loopback that the front's doorway takes over at once. */
+static enum status start_civetweb(struct http *http, struct error *err)
 {
     static const struct mg_callbacks callbacks = {
         .begin_request = begin_request,
@@ -151,19 +167,15 @@ static enum status listen_on(struct http *http, const char *address, int port, s
         .init_thread = thread_begins,
         .exit_thread = thread_ends,
     };
-    char ports[64], threads[16], text[256] = "";
+    char threads[16], text[256] = "";
     const char *options[] = {"listening_ports",
-                             ports,
+                             "127.0.0.1:0",
                              "num_threads",
                              threads,
                              "enable_keep_alive",
-                             "yes",
-                             "keep_alive_timeout_ms",
-                             "500",
+                             "no",
                              "request_timeout_ms",
                              "30000",
-                             "tcp_nodelay",
-                             "1",
                              "connection_queue",
                              "256",
                              "listen_backlog",
@@ -190,27 +202,27 @@ static enum status listen_on(struct http *http, const char *address, int port, s
                              "",
                              NULL};
 
-    TRY(port_probe(address, port, err));
-    snprintf(ports, sizeof ports, "%s:%d", address, port);
-    snprintf(threads, sizeof threads, "%d", HTTP_THREADS);
+    snprintf(threads, sizeof threads, "%d", FRONT_THREADS);
     struct mg_init_data init = {
         .callbacks = &callbacks, .user_data = http, .configuration_options = options};
     unsigned code = 0;
     struct mg_error_data failure = {.code = &code, .text = text, .text_buffer_size = sizeof text};
     http->context = mg_start2(&init, &failure);
     if (http->context == NULL)
-        return fail(err, ERR_CONFLICT, "%s cannot be listened on: %s", ports, text);
+        return fail(err, ERR_IO, "CivetWeb cannot be started: %s", text);
 
     struct mg_server_port got[4];
     if (mg_get_server_ports(http->context, 4, got) < 1)
-        return fail(err, ERR_IO, "%s: no port was opened", ports);
-    http->port = got[0].port;
-    snprintf(http->address, sizeof http->address, "%s", address);
-    return OK;
+        return fail(err, ERR_IO, "CivetWeb has opened no port");
+    char dir[PLACE_SIZE] = "";
+    struct error ignored = {0};
+    bool has_place = http->services->cache != NULL &&
+                     cache_temporary_dir(http->services->cache, dir, &ignored) == OK;
+    return doorway_open(&http->doorway, has_place ? dir : NULL, got[0].port, err);
 }
 
 static enum status listen_somewhere(struct http *http, const struct http_options *options,
-                                    struct error *err)
+                                    int *ret_fd, struct error *err)
 {
     const char *address = strcmp(options->bind, "localhost") == 0 ? "127.0.0.1" : options->bind;
     unsigned tries = options->port_tries > 1 && options->port > 0 ? options->port_tries : 1;
@@ -218,7 +230,7 @@ static enum status listen_somewhere(struct http *http, const struct http_options
     for (unsigned i = 0;; i++) {
         struct error one = {0};
         int port = options->port + (int)i;
-        enum status status = listen_on(http, address, port, &one);
+        enum status status = port_listen(address, port, ret_fd, &http->port, &one);
 
         if (status != ERR_CONFLICT || i + 1 >= tries || port >= 65535)
             return status == OK ? OK : fail(err, status, "%s", one.message);
@@ -246,7 +258,7 @@ static struct http *http_create(const struct http_options *options, const struct
 
     for (uint32_t i = 0; i < options->allowed_host_count; i++)
         allowed[i] = str_copy(arena, options->allowed_hosts[i]);
-    *http = (struct http){.services = services, .arena = arena};
+    *http = (struct http){.services = services, .arena = arena, .doorway = {.place = -1}};
     http->gate = (struct gate){
         .bind = str_copy(arena, str_of(options->bind)),
         .allowed = allowed,
@@ -265,22 +277,31 @@ static struct http *http_create(const struct http_options *options, const struct
     return http;
 }
 
+static enum status open_door(struct http *http, const struct http_options *options,
+                             struct error *err)
+{
+    struct auth *auth = NULL;
+    int listener;
+
+    TRY(listen_somewhere(http, options, &listener, err));
+    http->front = front_create(listener, &http->doorway, &http->server, http->gate.base_path);
+    TRY(start_civetweb(http, err));
+    TRY(auth_create(options->auth, options->runtime_dir, http->port, &auth, err));
+    atomic_store(&http->server.auth, auth);
+    return front_run(http->front, err);
+}
+
 enum status http_start(const struct http_options *options, const struct services *services,
                        struct http **ret, struct error *err)
 {
-    struct auth *auth = NULL;
-
     TRY(check_options(options, err));
     mg_init_library(0);
     struct http *http = http_create(options, services);
-    enum status status = listen_somewhere(http, options, err);
-    if (status == OK)
-        status = auth_create(options->auth, options->runtime_dir, http->port, &auth, err);
+    enum status status = open_door(http, options, err);
     if (status != OK) {
         http_stop(http);
         return status;
     }
-    atomic_store(&http->server.auth, auth);
     if (services->catalog != NULL && services->cache != NULL)
         http->prepare = prepare_start(services, &http->server);
     *ret = http;
@@ -304,11 +325,15 @@ void http_stop(struct http *http)
         return;
     drain(http);
     prepare_stop(http->prepare);
+    if (http->front != NULL)
+        front_stop(http->front);
     if (http->context != NULL) {
-        struct wake *wake = wake_begin(http->address, http->port);
+        struct wake *wake = wake_begin(&http->doorway);
         mg_stop(http->context);
         wake_end(wake);
     }
+    front_destroy(http->front);
+    doorway_close(&http->doorway);
     pool_destroy(http->server.work);
     pool_destroy(http->server.heavy);
     pool_destroy(http->server.waiters);

@@ -1,8 +1,9 @@
 /* The door to the network: CivetWeb, and nothing else knows it.
  *
- * 256 threads, one a connection, their stacks 100 KB: so only light handlers run on them, the
- * rest on a pool of ours. No document root: every request goes through the gate, then auth, then
- * the routes. http_stop answers what is in flight, ends event streams, then closes.
+ * A front of ours (front.h) reads requests; CivetWeb has 256 threads, one for each that is whole,
+ * their stacks 100 KB: so only light handlers run on them, the rest on a pool of ours. No document
+ * root: every request goes through the gate, then auth, then the routes. http_stop answers what is
+ * in flight, ends event streams, then closes.
  */
 #ifndef JVIEWD_SERVE_HTTP_HTTP_H
 #define JVIEWD_SERVE_HTTP_HTTP_H
@@ -31,10 +32,6 @@ void http_stop(struct http *http); /* takes NULL */
 int http_port(const struct http *http);
 /* "" without a token, else "launch/CODE", good once. */
 void http_launch_path(struct http *http, char ret[128]);
-
-/* Says before anything listens whether the port can be had; ERR_CONFLICT tells who has it, as
- * "jviewd (pid 4711)", or "another process" where that cannot be seen. */
-MUST_CHECK enum status port_probe(const char *address, int port, struct error *err);
 
 const char *http_library(void); /* the version of CivetWeb */
 

@@ -1,5 +1,5 @@
-/* Whether a port can be listened on, and who has it, by way of /proc: port -> socket inode -> the
- * process that has it.
+/* Listens on a port, and says who has it where that cannot be: by way of /proc: port -> socket
+ * inode -> the process that has it.
  *
  *   sl  local_address rem_address   st ... uid timeout inode
  *   0: 0100007F:1F90  00000000:0000 0A ... 0   0       123456
@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "serve/http/http.h"
+#include "serve/http/port.h"
+
+enum { BACKLOG = 1024 };
 
 static unsigned long listening_inode(int port)
 {
@@ -91,19 +93,27 @@ static void port_holder(int port, char ret[128])
     closedir(directory);
 }
 
-enum status port_probe(const char *address, int port, struct error *err)
+enum status port_listen(const char *address, int port, int *ret_fd, int *ret_port,
+                        struct error *err)
 {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    socklen_t size = sizeof at;
     int on = 1;
 
     if (inet_pton(AF_INET, address, &at.sin_addr) != 1)
         return fail(err, ERR_INVALID,
                     "\"%s\" is no IPv4 address to listen on; IPv6 needs a proxy in front", address);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return fail(err, ERR_IO, "no socket: %s", strerror(errno));
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    int failure = bind(fd, (struct sockaddr *)&at, sizeof at) == 0 ? 0 : errno;
+    bool listens = bind(fd, (struct sockaddr *)&at, sizeof at) == 0 && listen(fd, BACKLOG) == 0 &&
+                   getsockname(fd, (struct sockaddr *)&at, &size) == 0;
+    int failure = listens ? 0 : errno;
+    *ret_fd = fd;
+    *ret_port = ntohs(at.sin_port);
+    if (listens)
+        return OK;
     close(fd);
     if (failure == EADDRINUSE) {
         char holder[128];
@@ -113,8 +123,6 @@ enum status port_probe(const char *address, int port, struct error *err)
                     "port %d is in use by %s; choose another with --port N or --port auto", port,
                     holder);
     }
-    if (failure != 0)
-        return fail(err, failure == EACCES ? ERR_PERMISSION : ERR_IO, "%s:%d: %s", address, port,
-                    strerror(failure));
-    return OK;
+    return fail(err, failure == EACCES ? ERR_PERMISSION : ERR_IO, "%s:%d: %s", address, port,
+                strerror(failure));
 }

@@ -1,7 +1,6 @@
-/* Connects to our own port, so that CivetWeb's accepting thread wakes and ends. */
+/* Connects to the doorway, so that CivetWeb's accepting thread wakes and ends. */
 #include "serve/http/wake.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,21 +12,19 @@
 #include "base/arena.h"
 
 struct wake {
-    struct sockaddr_in at;
+    const struct doorway *doorway;
     pthread_t thread;
     atomic_bool ends;
 };
 
 /* Never waits: what the queue of connections does not take at once is woken by what fills it. */
-static bool knock(const struct sockaddr_in *at)
+static bool knock(const struct doorway *doorway)
 {
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int fd = doorway_connect(doorway);
+    bool answered = fd >= 0 || errno == EAGAIN;
 
-    if (fd < 0)
-        return false;
-    bool answered =
-        connect(fd, (const struct sockaddr *)at, sizeof *at) == 0 || errno == EINPROGRESS;
-    close(fd);
+    if (fd >= 0)
+        close(fd);
     return answered;
 }
 
@@ -36,18 +33,17 @@ static void *run(void *data)
     const struct timespec pause = {.tv_nsec = 5000000};
     struct wake *wake = data;
 
-    while (!atomic_load(&wake->ends) && knock(&wake->at))
+    while (!atomic_load(&wake->ends) && knock(wake->doorway))
         nanosleep(&pause, NULL);
     return NULL;
 }
 
-struct wake *wake_begin(const char *address, int port)
+struct wake *wake_begin(const struct doorway *doorway)
 {
     struct wake *wake = memory_resize(NULL, 1, sizeof *wake);
 
-    *wake = (struct wake){.at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)}};
-    if (inet_pton(AF_INET, address, &wake->at.sin_addr) == 1 &&
-        pthread_create(&wake->thread, NULL, run, wake) == 0)
+    *wake = (struct wake){.doorway = doorway};
+    if (doorway->place >= 0 && pthread_create(&wake->thread, NULL, run, wake) == 0)
         return wake;
     free(wake);
     return NULL;

@@ -10,11 +10,12 @@
 #ifndef JVIEWD_SERVE_HTTP_WAKE_H
 #define JVIEWD_SERVE_HTTP_WAKE_H
 
-struct wake;
+#include "serve/http/doorway.h"
 
-/* Connects to our own port again and again, until it is refused or wake_end. NULL where no thread
+struct wake;
+/* Connects to the doorway again and again, until it is refused or wake_end. NULL where no thread
  * can be had: then the end takes its 2 s. */
-struct wake *wake_begin(const char *address, int port);
+struct wake *wake_begin(const struct doorway *doorway);
 void wake_end(struct wake *wake); /* takes NULL */
 
 #endif

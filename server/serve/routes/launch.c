@@ -1,8 +1,10 @@
 /* The one-time link, where a token is needed.
  *
- *   GET  /launch/CODE   -> the cookie, and on to the page; each code once
+ *   GET  /launch/CODE   -> the cookie, and on to the page; each code once,
+ *                          within 10 minutes
  *   POST /api/launch    -> {"path": "launch/CODE"}: `jviewd open` makes a new link with the token
  */
+#include "base/clock.h"
 #include "serve/access/auth.h"
 #include "serve/answer/reply.h"
 #include "serve/routes.h"
@@ -21,10 +23,11 @@ static enum status get_launch(struct request *req, struct reply *reply, struct e
     (void)err;
     if (auth != NULL && auth_mode(auth) == AUTH_TOKEN) {
         /* A HEAD is a look, not a use. */
-        if (str_equal(req->method, STR("HEAD")) || !auth_redeem(auth, code)) {
-            reply_problem(reply, 403, "used",
-                          STR("This link was used, or is not of this server: `jviewd open` makes a "
-                              "new one."));
+        if (str_equal(req->method, STR("HEAD")) || !auth_redeem(auth, code, clock_monotonic_ns())) {
+            reply_problem(
+                reply, 403, "used",
+                STR("This link was used, is older than 10 minutes, or is not of this server: "
+                    "`jviewd open` makes a new one."));
             return OK;
         }
         reply_header(reply, STR("Set-Cookie"), auth_cookie(auth, req->arena));

@@ -28,6 +28,10 @@ static void put_server(struct text *out, struct server *server)
     put_head(out, "sent_bytes_total", "counter", "Heads and bodies.");
     text_putf(out, "jviewd_sent_bytes_total %llu\n",
               (unsigned long long)atomic_load(&server->bytes_sent));
+    put_head(out, "connections", "gauge", "Open now, idle ones included.");
+    text_putf(out, "jviewd_connections %u\n", atomic_load(&server->connections));
+    put_head(out, "cut_total", "counter", "Connections that waited longest and made room.");
+    text_putf(out, "jviewd_cut_total %llu\n", (unsigned long long)atomic_load(&server->cut));
     put_head(out, "requests_in_flight", "gauge", "Being answered now, event streams included.");
     text_putf(out, "jviewd_requests_in_flight %u\n", atomic_load(&server->in_flight));
     put_head(out, "event_streams", "gauge", "Open event streams, 32 at most.");

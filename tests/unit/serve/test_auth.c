@@ -6,12 +6,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "serve/access/auth.h"
 #include "serve/answer/request.h"
 #include "serve/dispatch/dispatch.h"
 #include "serve/route.h"
 #include "serve/routes.h"
+
+#define MINUTE_NS (INT64_C(60) * 1000000000)
 
 /* Mode x route x credential: the whole rule. */
 static void matrix(void **state)
@@ -162,19 +165,24 @@ static void codes(void **state)
 {
     struct fixture *fixture = *state;
     char first[AUTH_SECRET_SIZE], second[AUTH_SECRET_SIZE], next[AUTH_SECRET_SIZE];
+    const int64_t now = clock_monotonic_ns();
 
     auth_launch(fixture->auth, first);
     auth_launch(fixture->auth, second);
     CHECK("differ", strcmp(first, second) != 0);
-    CHECK("unknown", !auth_redeem(fixture->auth, STR("0")));
-    CHECK("empty", !auth_redeem(fixture->auth, STR("")));
-    CHECK("token is no code", !auth_redeem(fixture->auth, str_of(fixture->token)));
-    CHECK("second", auth_redeem(fixture->auth, str_of(second)));
-    CHECK("once", !auth_redeem(fixture->auth, str_of(second)));
+    CHECK("unknown", !auth_redeem(fixture->auth, STR("0"), now));
+    CHECK("empty", !auth_redeem(fixture->auth, STR(""), now));
+    CHECK("token is no code", !auth_redeem(fixture->auth, str_of(fixture->token), now));
+    CHECK("second", auth_redeem(fixture->auth, str_of(second), now));
+    CHECK("once", !auth_redeem(fixture->auth, str_of(second), now));
     for (int i = 0; i < 16; i++)
         auth_launch(fixture->auth, next);
-    CHECK("the oldest is forgotten", !auth_redeem(fixture->auth, str_of(first)));
-    CHECK("the newest is not", auth_redeem(fixture->auth, str_of(next)));
+    CHECK("the oldest is forgotten", !auth_redeem(fixture->auth, str_of(first), now));
+    CHECK("the newest is not", auth_redeem(fixture->auth, str_of(next), now));
+    auth_launch(fixture->auth, first);
+    auth_launch(fixture->auth, second);
+    CHECK("nine minutes later", auth_redeem(fixture->auth, str_of(first), now + 9 * MINUTE_NS));
+    CHECK("eleven", !auth_redeem(fixture->auth, str_of(second), now + 11 * MINUTE_NS));
 }
 
 static void token_file(void **state)

@@ -116,8 +116,19 @@ static void shapes(void **state)
         {"two Hosts", "GET /healthz HTTP/1.1\r\n" HOST HOST LAST, "HTTP/1.1 403", 1},
         {"a rebound name", "GET /healthz HTTP/1.1\r\nHost: evil.example\r\n" LAST, "HTTP/1.1 403",
          1},
-        {"absolute form: closed without a word",
-         "GET http://localhost/healthz HTTP/1.1\r\n" HOST LAST, "", 0},
+        {"absolute form", "GET http://localhost/healthz HTTP/1.1\r\n" HOST LAST, "HTTP/1.1 400", 1},
+        {"folded: nothing is smuggled",
+         "GET /healthz HTTP/1.1\r\n" HOST "X: a\r\n b\r\nContent-Length: 50\r\n\r\n"
+         "GET /healthz HTTP/1.1\r\n" HOST LAST,
+         "HTTP/1.1 400", 1},
+        {"an empty name: nothing is smuggled",
+         "GET /healthz HTTP/1.1\r\n" HOST ": a\r\nContent-Length: 50\r\n\r\n"
+         "GET /healthz HTTP/1.1\r\n" HOST LAST,
+         "HTTP/1.1 400", 1},
+        {"a refusal ends the pipe, and what came before it is answered",
+         "GET /healthz HTTP/1.1\r\n" HOST "\r\nGET /healthz HTTP/1.1\n" HOST
+         "\r\nGET /healthz HTTP/1.1\r\n" HOST "\r\n",
+         "HTTP/1.1 400", 2},
         {"encoded dots", "GET /%2e%2e/healthz HTTP/1.1\r\n" HOST LAST, "HTTP/1.1 400", 1},
         {"dots", "GET /../healthz HTTP/1.1\r\n" HOST LAST, "HTTP/1.1 400", 1},
         {"trailing dot", "GET /healthz. HTTP/1.1\r\n" HOST LAST, "HTTP/1.1 404", 1},
