@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "analyse/scan/block_sums.h"
+#include "app/app_archive.h"
 #include "app/instance.h"
 #include "app/notify.h"
 #include "base/log.h"
@@ -316,7 +317,8 @@ static int serve_options(struct app *app, int argc, char **argv)
     struct error err = {0};
     sigset_t signals;
 
-    if (options_read(argc, argv, app->arena, &app->options, &err) != OK ||
+    if (app_unpack_operands(argc, argv, app->arena, &err) != OK ||
+        options_read(argc, argv, app->arena, &app->options, &err) != OK ||
         app_check_embed(&app->options.embed_origins, &err) != OK)
         return app_failed(&err);
     if (app->options.help)
@@ -358,6 +360,8 @@ static int run_command(struct app *app, int argc, char **argv)
     struct cli_call call = {0};
     struct error err = {0};
 
+    if (app_unpack_operands(argc, argv, app->arena, &err) != OK)
+        return app_failed(&err);
     if (cli_parse(argc, argv, options_default_root(&rule), app->arena, &call, &err) != OK)
         return app_failed(&err);
     if (call.help) {

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/app_archive.h"
 #include "app/instance.h"
 #include "app/rooms.h"
 #include "base/log.h"
@@ -206,7 +207,10 @@ int app_open(int argc, char **argv)
         arena_destroy(app.arena);
         return fflush(stdout) == 0 ? EXIT_OK : EXIT_IO;
     }
-    int code = read_opening(argc, argv, &opening, &err) == OK ? OK : app_failed(&err);
+    int code = app_unpack_operands(argc, argv, app.arena, &err) == OK &&
+                       read_opening(argc, argv, &opening, &err) == OK
+                   ? OK
+                   : app_failed(&err);
     if (code == EXIT_OK && strcmp(opening.ui, "perfetto") == 0 && opening.run.count == 0)
         opening.run = STR("latest");
     if (code == EXIT_OK)

@@ -337,7 +337,9 @@ static const char why_damaged[] =
     "The file is compressed, and nothing could be unpacked; copy it again.";
 static const char why_packed_again[] =
     "It is packed twice, and only one packing is opened: unpack it once.";
-static const char why_tar[] = "A TAR archive: unpack it with `tar -xf {}`, and give the directory.";
+static const char why_tar[] =
+    "A TAR archive: unpack it with `tar -xf {}`, and give the directory; named itself, as in "
+    "`jviewd list ARCHIVE`, it opens as it is.";
 static const char why_sqlite[] = "An SQLite database that holds no profile.";
 static const char why_nsys_rep[] =
     "A report of Nsight Systems in its private format; export it beside itself with `nsys export "
@@ -364,7 +366,8 @@ static const char why_odd_zip[] =
     "A ZIP archive with more than 10,000 entries, or with one that is encrypted or packed in a way "
     "that is not read: unpack it, and give the directory.";
 static const char why_profile_zip[] =
-    "A ZIP archive of several files, profiles among them: unpack it, and give the directory.";
+    "A ZIP archive of several files, profiles among them: unpack it, and give the directory; named "
+    "itself, as in `jviewd list ARCHIVE`, it opens as it is.";
 static const char why_zip[] = "A ZIP archive: unpack it, and give the directory.";
 static const char why_utf16[] =
     "JSON in UTF-16, as a shell of Windows writes it; make UTF-8 of it, which is read, with `iconv "

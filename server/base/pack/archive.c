@@ -97,10 +97,12 @@ static enum status take_entry(zip_t *handle, uint64_t index, struct arena *arena
                     "entry %.*s of the ZIP archive is packed by method %u, which is not read; "
                     "unpack it",
                     STR_ARG(name), stat.comp_method);
-    *ret = (struct archive_entry){.name = str_copy(arena, name),
-                                  .packed_size = stat.comp_size,
-                                  .size = stat.size,
-                                  .index = index};
+    *ret =
+        (struct archive_entry){.name = str_copy(arena, name),
+                               .packed_size = stat.comp_size,
+                               .size = stat.size,
+                               .index = index,
+                               .modified_s = (stat.valid & ZIP_STAT_MTIME) != 0 ? stat.mtime : 0};
     return OK;
 }
 

@@ -20,6 +20,7 @@ struct archive_entry {
     struct str name;            /* of the arena */
     uint64_t packed_size, size; /* as the archive says */
     uint64_t index;             /* in the archive's own list */
+    int64_t modified_s;         /* Unix time; 0 unknown */
 };
 
 struct zip;      /* libzip's */
