@@ -23,6 +23,7 @@ static const struct route *const all[] = {
     &route_collectives,
     &route_compiles,
     &route_transfers,
+    &route_threads,
     &route_flame,
     &route_slices,
     &route_search,

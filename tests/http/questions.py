@@ -37,6 +37,7 @@ def questions(server):
         "/api/compiles": {"run": "step_1500", "by": "compile", "limit": 2},
         "/api/collectives": {"run": "step_1500", "limit": 2},
         "/api/transfers": {"run": RUN, "by": "transfer", "limit": 2},
+        "/api/threads": {"run": RUN, "limit": 2},
         "/api/overview": {"run": RUN},
         "/api/findings": {"run": RUN, "limit": 2},
         "/api/flame": {"run": RUN, "limit": 8},

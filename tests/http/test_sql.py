@@ -48,7 +48,7 @@ VIEWS = {"ops": ("/api/top", {"by": "op"}), "names": ("/api/top", {"by": "name"}
          "modules": ("/api/top", {"by": "module"}), "steps": ("/api/steps", {}), "gaps": ("/api/steps", {"view": "gaps"}),
          "hosts": ("/api/hosts", {}), "kernels": ("/api/kernels", {}), "roofline": ("/api/roofline", {}),
          "collectives": ("/api/collectives", {}), "compiles": ("/api/compiles", {"by": "compile"}),
-         "transfers": ("/api/transfers", {"by": "transfer"})}
+         "transfers": ("/api/transfers", {"by": "transfer"}), "threads": ("/api/threads", {})}
 
 
 def views_are_the_endpoints(server):
