@@ -139,6 +139,16 @@ static enum status write_segment(struct index_job *job, struct input *input,
     return status;
 }
 
+/* The attribution was made while the segment was not whole yet. */
+static enum status bind_attribution(const struct index_job *job, const struct trace *trace,
+                                    struct error *err)
+{
+    char path[4096];
+
+    attribution_path(job->options->out, path);
+    return attribution_bind(path, trace->sum, err);
+}
+
 static enum status tell_facts(struct index_job *job, struct error *err)
 {
     struct segment *segment;
@@ -148,8 +158,11 @@ static enum status tell_facts(struct index_job *job, struct error *err)
     index_result_of_trace(trace, &job->attribution, job->result.part, job->arena, &job->result);
     job->result.bytes = job->bytes.count;
     job->line = index_result_line(&job->result, trace, job->arena);
+
+    enum status status = bind_attribution(job, trace, err);
+
     segment_close(segment);
-    return OK;
+    return status;
 }
 
 /* The segment, its attribution beside it, and what is told of both. */
@@ -280,6 +293,7 @@ static enum status adopt_segment(struct index_job *job, const struct bundle_file
         memcpy(job->result.origin, told->content, sizeof job->result.origin);
         job->result.bytes = told->bytes;
         job->line = index_result_line(&job->result, NULL, job->arena);
+        status = bind_attribution(job, segment_trace(segment), err);
     } else {
         *err = job->attribution_err;
     }

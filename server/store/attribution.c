@@ -1,6 +1,6 @@
 /* An attribution on disk, mapped as it is.
  *
- *   head        magic, versions, content, counts, sum of each part, sum of the head
+ *   head        magic, versions, content, counts, sum of each part, whose it is, sum of the head
  *   ops         struct op x op_count
  *   executions  struct execution x execution_count
  *   entries     struct attributed x entry_count
@@ -18,7 +18,11 @@
  * attributions have equal bytes. Sums and every index are checked at open: later code may follow
  * them blindly.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/hash.h"
@@ -49,6 +53,7 @@ struct head {
     char content[32];
     uint32_t count[PART_COUNT];
     uint64_t sum[PART_COUNT];
+    uint64_t segment; /* sum of the one that it is of; 0 until it is there */
     uint64_t head_sum;
 };
 
@@ -167,6 +172,32 @@ enum status attribution_write(const char *path, const char content[33],
         return file_out_commit(&out, err);
     file_out_abandon(&out);
     error_context(err, "%s: ", path);
+    return status;
+}
+
+static enum status bind_open(int fd, uint64_t segment, struct error *err)
+{
+    struct head head;
+
+    if (pread(fd, &head, sizeof head, 0) != (ssize_t)sizeof head || head_sum(head) != head.head_sum)
+        return fail(err, ERR_FORMAT, "the head of the attribution is damaged");
+    head.segment = segment;
+    head.head_sum = head_sum(head);
+    return file_write_all(fd, &head, sizeof head, 0, err);
+}
+
+enum status attribution_bind(const char *path, uint64_t segment, struct error *err)
+{
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+
+    if (fd < 0)
+        return fail(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "%s: %s", path, strerror(errno));
+
+    enum status status = bind_open(fd, segment, err);
+
+    file_close(fd);
+    if (status != OK)
+        error_context(err, "%s: ", path);
     return status;
 }
 
@@ -441,6 +472,11 @@ enum status attribution_open_checked(const char *path, struct attribution_file *
                                      struct error *err)
 {
     return open_file(path, true, ret, err);
+}
+
+uint64_t attribution_segment(const struct attribution_file *file)
+{
+    return ((const struct head *)(const void *)file->map.bytes.at)->segment;
 }
 
 const struct attribution *attribution_of_file(const struct attribution_file *file)

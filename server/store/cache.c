@@ -73,9 +73,13 @@ static bool is_content(const char content[33])
 }
 
 /* Every slice and name that the attribution speaks of is in the trace. */
-static bool belongs_to(const struct attribution *attribution, const struct trace *trace)
+static bool belongs_to(const struct attribution_file *file, const struct trace *trace)
 {
+    const struct attribution *attribution = attribution_of_file(file);
     uint32_t count = attribution->entry_count;
+
+    if (attribution_segment(file) != trace->sum)
+        return false;
 
     if (count > 0 && attribution->entries[count - 1].slice >= trace->slice_count)
         return false;
@@ -98,6 +102,16 @@ static bool belongs_to(const struct attribution *attribution, const struct trace
     return true;
 }
 
+static void remove_files(const struct cache *cache, const char content[33])
+{
+    char path[4096];
+
+    cache_attribution_path(cache, content, path);
+    unlink(path);
+    cache_segment_path(cache, content, path);
+    unlink(path);
+}
+
 /* The attribution, or NULL where there is none: not where it could not be opened this time. A
  * damaged one is removed with its segment, so that both are made again. */
 static enum status open_attribution(const struct cache *cache, const char content[33],
@@ -110,7 +124,7 @@ static enum status open_attribution(const struct cache *cache, const char conten
     *ret = NULL;
     cache_attribution_path(cache, content, path);
     enum status status = attribution_open(path, ret, &why);
-    if (status == OK && !belongs_to(attribution_of_file(*ret), trace)) {
+    if (status == OK && !belongs_to(*ret, trace)) {
         attribution_close(*ret);
         *ret = NULL;
         status = fail(&why, ERR_FORMAT, "%s is of another segment", path);
@@ -119,9 +133,7 @@ static enum status open_attribution(const struct cache *cache, const char conten
         return OK;
     if (status != ERR_FORMAT && status != ERR_TRUNCATED)
         return fail(err, status, "%s", why.message);
-    unlink(path);
-    cache_segment_path(cache, content, path);
-    unlink(path);
+    remove_files(cache, content);
     return fail(err, ERR_NOT_FOUND, "the index of this file was damaged (%s)", why.message);
 }
 
@@ -337,6 +349,20 @@ enum status cache_acquire(struct cache *cache, const char content[33], struct ca
     if (status != OK)
         cache_release(cache, *ret);
     return status;
+}
+
+bool cache_drop_damaged(struct cache *cache, struct cached cached)
+{
+    if (cached.entry == NULL || !trace_damaged(cached.trace))
+        return false;
+    pthread_mutex_lock(&cache->lock);
+    bool is_known = cached.entry->forgotten;
+    if (!is_known) { /* else somebody has done it, and a new one may lie there by now */
+        forget(cache, cached.entry);
+        remove_files(cache, cached.entry->content);
+    }
+    pthread_mutex_unlock(&cache->lock);
+    return true;
 }
 
 void cache_release(struct cache *cache, struct cached cached)

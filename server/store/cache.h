@@ -45,6 +45,9 @@ MUST_CHECK enum status cache_acquire_trace(struct cache *cache, const char conte
 /* Has it ops, as far as its attribution can be read? That is not opened. */
 bool cache_has_ops(const struct cache *cache, const char content[33]);
 void cache_release(struct cache *cache, struct cached cached);
+/* What trace_damaged says of it is removed, and found by nobody from then on: whoever asks next has
+ * it made again. It stays held. False: it is whole. */
+bool cache_drop_damaged(struct cache *cache, struct cached cached);
 void cache_evict(struct cache *cache); /* down to the limit, and not what is held here */
 uint64_t cache_bytes_max(const struct cache *cache);
 uint64_t cache_bytes(struct cache *cache); /* on disk, as of the last eviction or adoption */
@@ -62,6 +65,8 @@ MUST_CHECK enum status cache_adopt(struct cache *cache, const char content[33],
 /* Keeps what analyse/attribute/attribute.c computed. */
 MUST_CHECK enum status attribution_write(const char *path, const char content[33],
                                          const struct attribution *attribution, struct error *err);
+/* Says of which segment it is, by trace.sum, once that one is written: another's is never taken. */
+MUST_CHECK enum status attribution_bind(const char *path, uint64_t segment, struct error *err);
 struct attribution_file;
 MUST_CHECK enum status attribution_open(const char *path, struct attribution_file **ret,
                                         struct error *err);
@@ -70,6 +75,7 @@ MUST_CHECK enum status attribution_open_checked(const char *path, struct attribu
                                                 struct error *err);
 /* By its head alone: its parts stay unread. */
 MUST_CHECK enum status attribution_has_ops(const char *path, bool *ret, struct error *err);
+uint64_t attribution_segment(const struct attribution_file *file);
 const struct attribution *attribution_of_file(const struct attribution_file *file);
 void attribution_close(struct attribution_file *file);
 

@@ -112,6 +112,7 @@ static enum status open_mapped(struct segment *segment, struct error *err)
     TRY(trace_open(segment_map_in(&segment->map), segment->arena, &segment->trace, err));
     if (segment->map.damaged)
         return fail(err, ERR_FORMAT, "a table of the segment is damaged");
+    segment->trace.sum = header.directory_hash;
     memcpy(segment->trace.content, header.content, sizeof(header.content));
     memcpy(segment->kept_as, header.kept_as[0] != '\0' ? header.kept_as : header.content,
            sizeof(header.kept_as));
@@ -176,9 +177,7 @@ const char *segment_kept_as(const struct segment *segment)
 
 enum status segment_check(struct segment *segment, struct error *err)
 {
-    for (enum table_kind kind = 1; kind < TABLE_KIND_COUNT_; kind++)
-        (void)map_table(&segment->map, kind);
-    return segment->map.damaged ? fail(err, ERR_FORMAT, "a table of the segment is damaged") : OK;
+    return trace_check(&segment->trace) ? OK : fail(err, ERR_FORMAT, "the segment is damaged");
 }
 
 static enum status rename_open(int fd, const char kept_as[33], struct error *err)

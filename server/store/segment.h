@@ -13,7 +13,7 @@
 #include "trace/trace.h"
 
 enum {
-    SEGMENT_VERSION = 5
+    SEGMENT_VERSION = 6
 }; /* raised with every change of layout; KIND_RULES_VERSION counts too */
 
 struct segment_writer;
@@ -35,7 +35,7 @@ const struct trace *segment_trace(const struct segment *segment);
 const char *segment_kept_as(const struct segment *segment);
 void segment_close(struct segment *segment); /* takes NULL */
 
-/* A segment that somebody brought: every table is read and held against its sum. */
+/* A segment that somebody brought: all of it is read and held against its sums. */
 MUST_CHECK enum status segment_check(struct segment *segment, struct error *err);
 /* The file's segment goes by another name than the content it claims to be of: what others say of
  * a content is not put in its place. */

@@ -1,5 +1,6 @@
 /* Programs, instructions and documents of a trace: checked when it is opened, unpacked when they
  * are asked for. */
+#include "base/hash.h"
 #include "base/pack/pack.h"
 #include "trace/readers.h"
 
@@ -62,32 +63,75 @@ enum status programs_open(struct trace *trace, struct error *err)
     return OK;
 }
 
-static enum status unpack_blob(const struct trace *trace, uint64_t offset, uint64_t packed_bytes,
-                               uint64_t bytes, struct arena *arena, struct bytes *ret,
-                               struct error *err)
-{
-    *ret = (struct bytes){0};
-    if (bytes == 0)
-        return OK;
+struct blob { /* as programs and documents say it */
+    uint64_t offset, packed_bytes, bytes, hash;
+};
 
+static struct blob blob_of_program(const struct program *program)
+{
+    return (struct blob){program->blob_offset, program->blob_packed_bytes, program->blob_bytes,
+                         program->blob_hash};
+}
+
+static struct blob blob_of_document(const struct document *document)
+{
+    return (struct blob){document->blob_offset, document->blob_packed_bytes, document->blob_bytes,
+                         document->blob_hash};
+}
+
+/* The packed bytes; what is damaged marks the trace. */
+static bool find_blob(const struct trace *trace, const struct blob *blob, struct bytes *ret)
+{
     const struct block_in *in = &trace->parts->in;
-    struct bytes packed = in->data(in->from, offset, (size_t)packed_bytes);
-    uint8_t *unpacked = arena_array(arena, uint8_t, (size_t)bytes);
-    TRY(zstd_unpack(unpacked, (size_t)bytes, packed, err));
-    *ret = (struct bytes){.at = unpacked, .count = (size_t)bytes};
+
+    *ret = in->data(in->from, blob->offset, (size_t)blob->packed_bytes);
+    if (hash64(*ret) == blob->hash)
+        return true;
+    trace->parts->damaged = true;
+    return false;
+}
+
+static enum status unpack_blob(const struct trace *trace, struct blob blob, struct arena *arena,
+                               struct bytes *ret, struct error *err)
+{
+    struct bytes packed;
+    uint8_t *unpacked;
+
+    *ret = (struct bytes){0};
+    if (blob.bytes == 0)
+        return OK;
+    if (!find_blob(trace, &blob, &packed))
+        return fail(err, ERR_FORMAT, "the index of this program is damaged");
+    unpacked = arena_array(arena, uint8_t, (size_t)blob.bytes);
+    TRY(zstd_unpack(unpacked, (size_t)blob.bytes, packed, err));
+    *ret = (struct bytes){.at = unpacked, .count = (size_t)blob.bytes};
     return OK;
 }
 
 enum status trace_program_blob(const struct trace *trace, const struct program *program,
                                struct arena *arena, struct bytes *ret, struct error *err)
 {
-    return unpack_blob(trace, program->blob_offset, program->blob_packed_bytes, program->blob_bytes,
-                       arena, ret, err);
+    return unpack_blob(trace, blob_of_program(program), arena, ret, err);
 }
 
 enum status trace_document_blob(const struct trace *trace, const struct document *document,
                                 struct arena *arena, struct bytes *ret, struct error *err)
 {
-    return unpack_blob(trace, document->blob_offset, document->blob_packed_bytes,
-                       document->blob_bytes, arena, ret, err);
+    return unpack_blob(trace, blob_of_document(document), arena, ret, err);
+}
+
+void programs_check(const struct trace *trace)
+{
+    struct bytes packed;
+
+    for (uint32_t i = 0; i < trace->program_count; i++) {
+        struct blob blob = blob_of_program(&trace->programs[i]);
+
+        (void)(blob.bytes > 0 && find_blob(trace, &blob, &packed));
+    }
+    for (uint32_t i = 0; i < trace->document_count; i++) {
+        struct blob blob = blob_of_document(&trace->documents[i]);
+
+        (void)(blob.bytes > 0 && find_blob(trace, &blob, &packed));
+    }
 }

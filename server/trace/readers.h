@@ -76,6 +76,8 @@ MUST_CHECK enum status trace_open_core(struct block_in in, struct arena *arena, 
 /* Its key, its type and its text are what readers may rely on. */
 bool trace_arg_valid(const struct trace *trace, const struct arg *arg);
 
+/* Reads every blob, and marks the trace where one is damaged. */
+void programs_check(const struct trace *trace);
 /* Checks programs, instructions and documents, whose tables are there. */
 MUST_CHECK enum status programs_open(struct trace *trace, struct error *err);
 

@@ -166,6 +166,7 @@ struct program {          /* one compiled module */
     uint64_t fingerprint; /* of its instructions: equal on every host */
     uint32_t first_instruction, instruction_count;       /* sorted by name id */
     uint64_t blob_offset, blob_packed_bytes, blob_bytes; /* all of it, one zstd frame */
+    uint64_t blob_hash;                                  /* XXH3 of the packed bytes */
     uint32_t computation_count, fusion_count;
     uint8_t form, stage; /* enum program_form, program_stage */
     bool has_buffers;    /* the blob holds a buffer assignment */
@@ -174,7 +175,7 @@ struct program {          /* one compiled module */
 
 struct document { /* what a compiler wrote of a module besides HLO: a report, LLVM IR. Of which
                      module, only the name of its file says */
-    uint64_t blob_offset, blob_packed_bytes, blob_bytes;
+    uint64_t blob_offset, blob_packed_bytes, blob_bytes, blob_hash;
     uint64_t line_count;
 };
 
@@ -223,6 +224,7 @@ struct sample {
 struct trace {
     const char *format;  /* decoder's name */
     char content[33];    /* XXH3-128 of the file, hex */
+    uint64_t sum;        /* of all its tables, as its segment holds it; 0: in no segment */
     struct str hostname; /* as the file says; "" unknown */
     bool has_epoch;
     int64_t epoch_ns;         /* Unix time of file time 0 */
@@ -341,8 +343,11 @@ struct chunk { /* unpacked columns; only those asked for hold anything. 190 KB: 
 /* `chunk` is an index into the trace's chunks: row->first_chunk + ordinal / CHUNK_SLICES. */
 void chunk_unpack(const struct trace *trace, uint32_t chunk, unsigned columns, struct chunk *ret);
 
-/* True once a chunk or table turned out damaged while it was read: it answered as empty. */
+/* True once something turned out damaged while it was read, and answered as empty: whoever told of
+ * what was read takes it back. */
 bool trace_damaged(const struct trace *trace);
+/* Reads all that is not checked yet; false: something is damaged. */
+bool trace_check(const struct trace *trace);
 
 const struct instruction *trace_instruction(const struct trace *trace, program_id program,
                                             name_id name);        /* NULL: not there */

@@ -20,6 +20,7 @@ struct asked_run {
     bool is_other;    /* run_id is that of another, which is to be read before it is known which */
     bool in_vain;     /* it was waited for, and did not become ready in time */
     bool knows_ranks; /* nothing is unread that may be of its job */
+    bool remade;      /* its index was damaged when it was first read for this request */
     uint32_t wait_count;
     struct run_record run;
     struct cached *held;
@@ -207,6 +208,10 @@ static void note_state(struct request *req)
     struct request_state *state = req->state;
     enum run_state at = state->at->run.state;
 
+    if (state->at->remade)
+        add_note(state, "index-remade", NOTE_WARNING,
+                 STR("A part of this run's index was damaged on disk: it was made anew from its "
+                     "files, and this answer stands on the new one."));
     if (at == RUN_WRITING || at == RUN_QUEUED || at == RUN_INDEXING)
         add_note(state, "stale", NOTE_INFO,
                  STR("The run's files have changed since; this answer stands on the last state "
@@ -498,6 +503,69 @@ const struct answer_note *request_notes(const struct request *req, uint32_t *ret
 {
     *ret_count = req->state->at->note_count;
     return req->state->at->notes;
+}
+
+bool request_damaged(const struct request *req)
+{
+    for (const struct asked_run *at = req->state == NULL ? NULL : &req->state->first; at != NULL;
+         at = at->next) {
+        for (uint32_t i = 0; i < at->held_count; i++) {
+            if (trace_damaged(at->held[i].trace))
+                return true;
+        }
+    }
+    return false;
+}
+
+void request_check_held(const struct request *req)
+{
+    for (const struct asked_run *at = &req->state->first; at != NULL; at = at->next) {
+        for (uint32_t i = 0; i < at->held_count; i++)
+            (void)trace_check(at->held[i].trace);
+    }
+}
+
+static bool drop_damaged_of(const struct request *req, const struct asked_run *at)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < at->held_count; i++)
+        any |= cache_drop_damaged(req->services->cache, at->held[i]);
+    return any;
+}
+
+enum status request_drop_damaged(struct request *req, struct error *err)
+{
+    struct request_state *state = req->state;
+    struct asked_run *damaged = NULL;
+
+    for (struct asked_run *at = &state->first; at != NULL; at = at->next) {
+        if (!drop_damaged_of(req, at))
+            continue;
+        at->remade = true;
+        damaged = at;
+    }
+    if (damaged == NULL)
+        return OK;
+    state->at = damaged; /* the one that is waited for */
+    if (damaged->run.state == RUN_GONE)
+        return fail(err, ERR_FORMAT,
+                    "the index of run \"%.*s\" is damaged on disk, and its files are no longer "
+                    "there to make it anew: put them back, or ask for another run",
+                    STR_ARG(damaged->run.name));
+    return fail(err, ERR_NOT_READY,
+                "the index of run \"%.*s\" was damaged on disk and is made anew: ask again",
+                STR_ARG(damaged->run.name));
+}
+
+bool request_saw_remade(const struct request *req)
+{
+    for (const struct asked_run *at = req->state == NULL ? NULL : &req->state->first; at != NULL;
+         at = at->next) {
+        if (at->remade)
+            return true;
+    }
+    return false;
 }
 
 void request_release(struct request_state *state)

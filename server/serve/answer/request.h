@@ -114,6 +114,16 @@ bool request_named_no_run(const struct request *req);
 void request_wait(struct request *req); /* for the run that was not ready */
 /* Is there a run to wait for, and may waiting help? */
 bool request_should_wait(const struct request *req);
+/* Did what was read of any run turn out damaged? Nothing that was made of it may be sent or kept.
+ */
+bool request_damaged(const struct request *req);
+/* Was an index made anew for this request? */
+bool request_saw_remade(const struct request *req);
+/* What is damaged goes, so that it is made again. ERR_NOT_READY: the request is to wait for that;
+ * ERR_FORMAT where nothing is left to make it from. */
+MUST_CHECK enum status request_drop_damaged(struct request *req, struct error *err);
+/* Reads all that the request holds, before any of it is sent in pieces. */
+void request_check_held(const struct request *req);
 /* Lets go of the traces; forgets the run, so that the next try sees its new state. */
 void request_release(struct request_state *state);
 

@@ -126,6 +126,15 @@ static enum status answer(struct request *req, struct reply *reply, struct error
     return OK;
 }
 
+/* What was made of damaged bytes is never sent, a failure neither. */
+static enum status take_back(struct request *req, struct reply *reply, struct error *err)
+{
+    text_free(&reply->body);
+    *reply = (struct reply){.held = req->state};
+    *err = (struct error){0};
+    return request_drop_damaged(req, err);
+}
+
 bool serve_try(struct request *req, struct reply *reply)
 {
     struct error err = {0};
@@ -145,6 +154,10 @@ bool serve_try(struct request *req, struct reply *reply)
     reply->held = req->state;
     if (status == OK)
         status = answer(req, reply, &err);
+    if (status == OK && reply->stream != NULL && !reply->stream_copies)
+        request_check_held(req);
+    if (request_damaged(req))
+        status = take_back(req, reply, &err);
     if (status == ERR_NOT_READY && request_should_wait(req)) {
         text_free(&reply->body);
         *reply = (struct reply){0};

@@ -59,7 +59,10 @@ struct memo *request_shared(struct request *req, const struct run_traces *run)
     if (!shared->tried && analyse(shared, &ignored) != OK)
         shared->memo = NULL;
     shared->tried = true;
-    return shared->memo != NULL && is_same_run(req, &shared->holder) ? shared->memo : NULL;
+    return shared->memo != NULL && !request_damaged(&shared->holder) &&
+                   is_same_run(req, &shared->holder)
+               ? shared->memo
+               : NULL;
 }
 
 struct memo *request_memo(struct request *req, const struct run_traces *run,

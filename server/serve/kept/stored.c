@@ -133,11 +133,12 @@ bool stored_is_refused(struct request *req, const struct run_record *run)
            body.count == sizeof too_large && memcmp(body.at, &too_large, sizeof too_large) == 0;
 }
 
+/* What was made of damaged bytes is not kept; nor what tells of a damage that is mended by now. */
 static void put(struct request *req, const struct run_record *run, struct bytes body)
 {
     struct hash128 key;
 
-    if (answer_key(req, run, &key))
+    if (!request_damaged(req) && !request_saw_remade(req) && answer_key(req, run, &key))
         answers_put(req->services->cache, key, run->host_count > 0 ? run->hosts[0].content : "",
                     body);
 }

@@ -53,6 +53,8 @@ static enum status measure(struct request *req, struct error *err)
         status = trend_figures(traces, req->arena, &figures, &why);
     count = status == OK ? take_figures(&figures, metrics)
                          : all_unknown(str_copy(req->arena, str_of(why.message)), metrics);
+    if (request_damaged(req))
+        return request_drop_damaged(req, err);
     return catalog_put_metrics(req->services->catalog, run->kept_id, metrics, count, err);
 }
 

@@ -251,6 +251,48 @@ static struct hash128 asked_of(const struct request *req)
     return hash128((struct bytes){.at = (const uint8_t *)tag.at, .count = tag.count});
 }
 
+/* Of all runs: those that are damaged are found, go, and are read again. */
+static void drop_damaged(struct request *req)
+{
+    const struct run_query all = {.limit = RUNS_MAX};
+    const struct services *services = req->services;
+    struct run_record *runs;
+    struct error ignored = {0};
+    uint64_t count_all;
+    uint32_t count;
+
+    if (catalog_runs(services->catalog, &all, req->arena, &runs, &count, &count_all, &ignored) !=
+        OK)
+        return;
+    for (uint32_t i = 0; i < count; i++) {
+        bool any = false;
+
+        for (uint32_t host = 0; host < runs[i].host_count; host++) {
+            struct cached held;
+
+            if (cache_acquire_trace(services->cache, runs[i].hosts[host].content, &held,
+                                    &(struct error){0}) != OK)
+                continue;
+            any |= !trace_check(held.trace) && cache_drop_damaged(services->cache, held);
+            cache_release(services->cache, held);
+        }
+        if (any && services->wait != NULL)
+            (void)(services->wait(services->ingest, runs[i].id, 0, &(struct error){0}) == OK);
+    }
+}
+
+/* Nothing of it is answered: the run that was asked waits for its new index (dispatch.c), of all
+ * runs those that are damaged are looked for. */
+static enum status take_back(struct request *req, struct error *err)
+{
+    if (request_has(req, "run"))
+        request_check_held(req);
+    else
+        drop_damaged(req);
+    return fail(err, ERR_NOT_READY,
+                "an index that the query reads was damaged on disk and is made anew: ask again");
+}
+
 static enum status post_sql(struct request *req, struct reply *reply, struct error *err)
 {
     int64_t run_ms = request_integer(req, "timeout_ms", RUN_MS_DEFAULT);
@@ -272,6 +314,8 @@ static enum status post_sql(struct request *req, struct reply *reply, struct err
         return OK;
     }
     TRY(status);
+    if (answer.status == SQL_STATUS_DAMAGED)
+        return take_back(req, err);
     reply->status = answer.status;
     reply->type = str_c(req->arena, answer.type);
     reply->borrowed =

@@ -6,8 +6,10 @@
 #include "base/error.h"
 #include "base/hash.h"
 
+enum { SQL_STATUS_DAMAGED = 0 }; /* what was read is damaged on disk: there is no answer */
+
 struct sql_answer {
-    int status; /* HTTP's */
+    int status; /* HTTP's, or SQL_STATUS_DAMAGED */
     struct str type;
     struct str body; /* in the arena */
 };

@@ -57,6 +57,8 @@ struct sql_work {
 struct str sql_told(const struct json_t *object, const char *key); /* "": no text there */
 /* Of the run; opened now where it was not yet. The query came to it: its notes are told. */
 const struct run_traces *sql_traces(struct sql_work *work, uint32_t run);
+/* Did anything that queries have read turn out damaged? */
+bool sql_damaged(const struct sql_work *work);
 /* What a bound on the column "run" leaves: [*ret_first, *ret_end). */
 void sql_pick_runs(const struct sql_work *work, const struct sql_scan *scan, uint32_t run_column,
                    uint32_t *ret_first, uint32_t *ret_end);

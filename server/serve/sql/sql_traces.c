@@ -35,6 +35,8 @@ static bool open_host(const json_t *told, struct arena *arena, struct host_trace
         status = attribution_open(str_c(arena, path), &attribution, &ignored);
     if (status != OK)
         attribution = NULL;
+    if (attribution != NULL && attribution_segment(attribution) != segment_trace(segment)->sum)
+        return false; /* it was made anew in between */
     *ret = (struct host_trace){.trace = segment_trace(segment),
                                .attribution =
                                    attribution == NULL ? NULL : attribution_of_file(attribution),
@@ -122,6 +124,23 @@ static void open_run(struct sql_work *work, struct sql_run *run)
     if (run->traces.has_epoch)
         str_to_i64(sql_told(run->told, "epoch_ns"), &run->traces.epoch_ns);
     borrow(work, run, traces);
+}
+
+bool sql_damaged(const struct sql_work *work)
+{
+    for (uint32_t i = 0; i < work->run_count; i++) {
+        const struct run_traces *traces = &work->runs[i].traces;
+
+        for (uint32_t host = 0; host < traces->host_count; host++) {
+            if (trace_damaged(traces->hosts[host].trace))
+                return true;
+        }
+        for (uint32_t other = 0; other < traces->other_count; other++) {
+            if (trace_damaged(traces->others[other].trace))
+                return true;
+        }
+    }
+    return false;
 }
 
 const struct run_traces *sql_traces(struct sql_work *work, uint32_t index)

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "serve/sql/sql_job.h"
 #include "serve/sql/sql_parts.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -120,6 +121,10 @@ static void answer(struct sql_work *work, const json_t *job, struct answer *ret)
         *ret = (struct answer){.type = TYPE_PROBLEM};
         sql_put_problem(work, work->tables, work->table_count, query, &outcome, &err, &ret->status,
                         &ret->body);
+    }
+    if (sql_damaged(work)) {
+        text_free(&ret->body);
+        *ret = (struct answer){.status = SQL_STATUS_DAMAGED, .type = TYPE_PROBLEM};
     }
     sql_result_free(&result);
 }

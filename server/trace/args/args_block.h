@@ -45,6 +45,7 @@ struct args_block_record { /* of TABLE_ARG_BLOCKS */
     uint32_t bytes; /* heads and values */
     uint32_t column_count;
     uint32_t first_event, event_count;
+    uint64_t hash; /* XXH3 of those bytes */
 };
 
 struct args_column_head {
@@ -94,7 +95,8 @@ struct args_block { /* one, found whole */
     const uint8_t *at;
 };
 
-/* False: its heads break the rules above. */
+/* False: its bytes are not those that were written, and the trace says so from then on; or its
+ * heads break the rules above. */
 MUST_CHECK bool args_block_find(const struct trace *trace, uint32_t index, struct args_block *ret);
 /* Does every event that passes through a node have its value there? */
 MUST_CHECK bool args_block_agrees(const struct args_block *block, const uint64_t *last_nodes,

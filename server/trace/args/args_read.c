@@ -4,6 +4,7 @@
  * and unpacks only the columns that bear it. A block whose heads or columns break the rules of
  * args_block.h holds no args.
  */
+#include "base/hash.h"
 #include "trace/args/args.h"
 #include "trace/args/args_block.h"
 #include "trace/readers.h"
@@ -12,7 +13,10 @@ struct args {
     struct block_in in;
     const struct args_block_record *blocks;
     uint32_t block_count;
+    _Atomic uint8_t *checked; /* by block */
 };
+
+enum { BLOCK_UNTOUCHED, BLOCK_WHOLE, BLOCK_DAMAGED };
 
 static bool is_text(uint8_t type)
 {
@@ -40,13 +44,26 @@ static bool head_is_sound(const struct trace *trace, const struct args_block_rec
            (!is_text(head->type) || head->max < trace->name_count);
 }
 
+/* Checked at the first touch. */
+static bool is_whole(const struct trace *trace, uint32_t index, struct bytes data)
+{
+    const struct args *args = trace->parts->args;
+
+    if (args->checked[index] == BLOCK_UNTOUCHED)
+        args->checked[index] =
+            hash64(data) == args->blocks[index].hash ? BLOCK_WHOLE : BLOCK_DAMAGED;
+    if (args->checked[index] == BLOCK_DAMAGED)
+        trace->parts->damaged = true;
+    return args->checked[index] == BLOCK_WHOLE;
+}
+
 bool args_block_find(const struct trace *trace, uint32_t index, struct args_block *ret)
 {
     const struct args *args = trace->parts->args;
     const struct args_block_record *record = &args->blocks[index];
     struct bytes data = args->in.data(args->in.from, record->offset, record->bytes);
 
-    if (data.count < record->bytes || record->offset % 8 != 0)
+    if (data.count < record->bytes || record->offset % 8 != 0 || !is_whole(trace, index, data))
         return false;
     *ret = (struct args_block){.record = record,
                                .heads = (const struct args_column_head *)(const void *)data.at,
@@ -381,7 +398,10 @@ enum status args_open(struct block_in in, struct arena *arena, struct args **ret
 
     struct args *args = arena_new(arena, struct args);
 
-    *args = (struct args){.in = in, .blocks = records, .block_count = (uint32_t)count};
+    *args = (struct args){.in = in,
+                          .blocks = records,
+                          .block_count = (uint32_t)count,
+                          .checked = arena_alloc(arena, count + 1, 1)};
     *ret = args;
     return OK;
 }

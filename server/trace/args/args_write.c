@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "trace/args/args.h"
 #include "trace/args/args_block.h"
 
@@ -165,12 +166,13 @@ static void add_record(struct args_writer *writer, uint64_t offset)
         writer->records =
             memory_resize(writer->records, writer->record_capacity, sizeof(*writer->records));
     }
-    writer->records[writer->record_count++] =
-        (struct args_block_record){.offset = offset,
-                                   .bytes = (uint32_t)writer->block_count,
-                                   .column_count = writer->node_count,
-                                   .first_event = writer->first_event,
-                                   .event_count = writer->event_count};
+    writer->records[writer->record_count++] = (struct args_block_record){
+        .offset = offset,
+        .bytes = (uint32_t)writer->block_count,
+        .column_count = writer->node_count,
+        .first_event = writer->first_event,
+        .event_count = writer->event_count,
+        .hash = hash64((struct bytes){.at = writer->block, .count = writer->block_count})};
 }
 
 static void write_block(struct args_writer *writer)

@@ -2,6 +2,7 @@
  * written as they come; what is found by name waits in memory. */
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "base/pack/pack.h"
 #include "trace/sink/sink_state.h"
 
@@ -9,7 +10,7 @@
 enum { BLOB_PACK_LEVEL = 1 };
 
 struct written_blob {
-    uint64_t offset, packed_bytes;
+    uint64_t offset, packed_bytes, hash;
 };
 
 static struct written_blob write_blob(struct sink *sink, struct bytes blob)
@@ -18,6 +19,7 @@ static struct written_blob write_blob(struct sink *sink, struct bytes blob)
     uint8_t *packed = memory_resize(NULL, capacity, 1);
     struct written_blob ret = {.packed_bytes = zstd_pack(packed, capacity, blob, BLOB_PACK_LEVEL)};
 
+    ret.hash = hash64((struct bytes){.at = packed, .count = (size_t)ret.packed_bytes});
     sink_settle(sink);
     (void)sink->out.data(sink->out.to,
                          (struct bytes){.at = packed, .count = (size_t)ret.packed_bytes},
@@ -41,6 +43,7 @@ program_id sink_program(struct sink *sink, uint64_t id, name_id name, uint64_t f
     program->fingerprint = fingerprint;
     program->blob_offset = blob.offset;
     program->blob_packed_bytes = blob.packed_bytes;
+    program->blob_hash = blob.hash;
     program->blob_bytes = proto.count;
     return sink->program_count++;
 }
@@ -97,6 +100,7 @@ void sink_document(struct sink *sink, struct bytes content)
     memset(document, 0, sizeof(*document));
     document->blob_offset = blob.offset;
     document->blob_packed_bytes = blob.packed_bytes;
+    document->blob_hash = blob.hash;
     document->blob_bytes = content.count;
     document->line_count = count_lines(content);
 }

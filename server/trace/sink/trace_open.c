@@ -6,6 +6,7 @@
 #include "trace/readers.h"
 
 #include "trace/args/args.h"
+#include "trace/args/args_block.h"
 #include "trace/writers.h"
 
 struct opening {
@@ -337,4 +338,20 @@ enum status trace_open(struct block_in in, struct arena *arena, struct trace *re
         if (trace_parts_made[i]->open)
             TRY(trace_parts_made[i]->open(ret, arena, err));
     return OK;
+}
+
+bool trace_check(const struct trace *trace)
+{
+    const struct trace_parts *parts = trace->parts;
+    struct args_block block;
+    bool whole = true;
+
+    for (int kind = 1; kind < TABLE_KIND_COUNT_; kind++)
+        (void)parts->in.table(parts->in.from, (enum table_kind)kind);
+    for (uint32_t i = 0; i < parts->chunk_count; i++)
+        whole &= chunk_bytes(trace, i) != NULL;
+    for (uint32_t i = 0; i < trace_arg_block_count(trace); i++)
+        whole &= args_block_find(trace, i, &block);
+    programs_check(trace);
+    return whole && !trace_damaged(trace);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "made_bound.h"
 #include "picture.h"
 #include "serve/dispatch/dispatch.h"
 #include "serve/route.h"
@@ -41,6 +42,7 @@ static inline void put_segment(struct place *place, const char content[33])
     segment_writer_abandon(writer);
     CHECK_OK("attribution", attribution_write(attribution, content, &(struct attribution){0}, &err),
              &err);
+    made_bound(segment, attribution);
     CHECK_OK("adopt", cache_adopt(cache, content, segment, attribution, &err), &err);
 }
 

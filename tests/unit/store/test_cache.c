@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "made_bound.h"
 #include "picture.h"
 #include "store/segment.h"
 
@@ -82,6 +83,7 @@ static void put(struct cache *cache, const char content[33])
     segment_writer_abandon(writer);
     CHECK_OK("attribution", attribution_write(attribution, content, &(struct attribution){0}, &err),
              &err);
+    made_bound(segment, attribution);
     CHECK_OK("adopt", cache_adopt(cache, content, segment, attribution, &err), &err);
 }
 

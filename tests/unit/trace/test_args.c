@@ -427,6 +427,8 @@ static void damage_is_survived(void **state)
     const struct args_block_record *record = (const void *)table.at;
     struct bytes data = world.parts.in.data(world.parts.in.from, record->offset, record->bytes);
     uint8_t *bytes = (uint8_t *)(uintptr_t)data.at;
+
+    check_events("before, when the block is found whole", &world, &model);
     struct arg_column *column = malloc(sizeof(*column));
 
     for (size_t i = 0; i < data.count; i += 1 + data.count / 6000) {
@@ -444,6 +446,28 @@ static void damage_is_survived(void **state)
     }
     check_events("after the damage is undone", &world, &model);
     free(column);
+    arena_destroy(world.arena);
+}
+
+/* What is damaged before it is first read has no args, and the trace says so. */
+static void damage_is_told(void **state)
+{
+    (void)state;
+    struct world world;
+
+    open_world(&world);
+    struct model model = make_model(world.arena, 200, every_type_and_twice);
+
+    write_model(&world, &model);
+    struct bytes table = world.parts.in.table(world.parts.in.from, TABLE_ARG_BLOCKS);
+    const struct args_block_record *record = (const void *)table.at;
+    struct bytes data = world.parts.in.data(world.parts.in.from, record->offset, record->bytes);
+    struct arg *args;
+
+    ((uint8_t *)(uintptr_t)data.at)[data.count - 1] ^= 1;
+    CHECK("nothing was read", !trace_damaged(&world.trace));
+    CHECK_INT("args", trace_args(&world.trace, 0, world.arena, &args), 0);
+    CHECK("damaged", trace_damaged(&world.trace));
     arena_destroy(world.arena);
 }
 
@@ -484,9 +508,13 @@ static void a_broken_directory_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_written_is_read),      cmocka_unit_test(columns_are_narrow),
-        cmocka_unit_test(equal_input_has_equal_bytes),   cmocka_unit_test(the_filter_says_no),
-        cmocka_unit_test(too_many_args_are_refused),     cmocka_unit_test(damage_is_survived),
+        cmocka_unit_test(what_was_written_is_read),
+        cmocka_unit_test(columns_are_narrow),
+        cmocka_unit_test(equal_input_has_equal_bytes),
+        cmocka_unit_test(the_filter_says_no),
+        cmocka_unit_test(too_many_args_are_refused),
+        cmocka_unit_test(damage_is_survived),
+        cmocka_unit_test(damage_is_told),
         cmocka_unit_test(a_broken_directory_is_refused),
     };
 

@@ -52,7 +52,7 @@ static void give_other(struct sink *sink, struct dice *dice, track_id track, int
 {
     name_id kind = sink_name(sink, STR("kind"));
     uint64_t id = dice_below(dice, 500);
-    char text[32];
+    char text[32] = "";
 
     switch (dice_below(dice, 60)) {
     case 0:
