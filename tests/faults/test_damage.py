@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""Files of the cache that are damaged on disk: every answer is the one of the sound cache, and says that it was made anew.
+
+JVIEWD_DAMAGES is how many are tried (60). Each damages one file (a flipped bit, 512 bytes zeroed, two pieces of
+512 bytes swapped, a cut), and asks the command line one question.
+"""
+
+import json
+import os
+import random
+
+import harness
+
+RUN = "step_1000"
+
+SEED = 20261126
+COUNT = int(os.environ.get("JVIEWD_DAMAGES", "60"))
+TOLD = {"index-remade", "catalog"}  # notes of what was mended
+QUESTIONS = [["list"]] + [[verb, RUN] for verb in (
+    "overview", "top", "steps", "findings", "hlo", "transfers", "compiles", "hosts", "flame", "roofline")]
+
+
+def flip(bytes_, dice):
+    at = dice.choice([i for i, byte in enumerate(bytes_) if byte])
+    bytes_[at] ^= 1 << dice.randrange(8)
+    return bytes_
+
+
+def zero(bytes_, dice):
+    at = dice.randrange(len(bytes_))
+    bytes_[at:at + 512] = bytes(len(bytes_[at:at + 512]))
+    return bytes_
+
+
+def swap(bytes_, dice):
+    one, other = (dice.randrange(max(1, len(bytes_) - 512)) for _ in range(2))
+    held = bytes_[one:one + 512], bytes_[other:other + 512]
+    bytes_[one:one + 512], bytes_[other:other + 512] = held[1], held[0]
+    return bytes_
+
+
+def cut(bytes_, dice):
+    return bytes_[:dice.randrange(len(bytes_))]
+
+
+def told(place, question):
+    """The answer, without the notes of TOLD, and which of these there were."""
+    done = place.jviewd(*question, "--format", "json", "--profile-dir", place.profiles, "--cache-dir", place.cache,
+                        "--data-dir", place.dir / "data")
+    assert done.returncode == 0, (question, done.returncode, done.stderr)
+    answer = json.loads(done.stdout)
+    notes = {note["kind"] for note in answer.get("notes", [])} & TOLD
+    if "notes" in answer:
+        answer["notes"] = [note for note in answer["notes"] if note["kind"] not in TOLD]
+    return answer, notes
+
+
+def cached(place):
+    return {path: path.read_bytes() for path in place.cache.rglob("*") if path.is_file() and path.stat().st_size > 0}
+
+
+def restore(place, files):
+    for path in list(place.cache.rglob("*")):
+        if path.is_file() and path not in files:
+            path.unlink()
+    for path, bytes_ in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(bytes_)
+
+
+def no_answer_is_wrong(place):
+    place.sample(RUN)
+    dice, remade = random.Random(SEED), 0
+    sound = {tuple(question): told(place, question)[0] for question in QUESTIONS}
+    files = cached(place)
+    assert {path.suffix for path in files} >= {".seg", ".attr", ".sqlite"}, files.keys()
+    for number in range(COUNT):
+        path, damage, question = dice.choice(sorted(files)), dice.choice([flip, flip, zero, swap, cut]), dice.choice(QUESTIONS)
+        restore(place, files)
+        path.write_bytes(damage(bytearray(files[path]), dice))
+        answer, notes = told(place, question)
+        assert answer == sound[tuple(question)], (number, path.name, damage.__name__, question)
+        remade += "index-remade" in notes
+    assert remade > 0 or COUNT < 60, "none was noticed: nothing was tried"
+    restore(place, files)
+
+
+def a_server_heals_and_tells(place):
+    """A byte of a segment is turned over before a server begins: the first answer is right, the second says no more of it."""
+    place.sample(RUN)
+    sound = told(place, ["top", RUN, "--by", "name", "--limit", "1000"])[0]
+    files = cached(place)
+    segment = next(path for path in files if path.suffix == ".seg")
+    remade, tries = 0, 8
+    for number in range(tries):
+        bytes_ = bytearray(files[segment])
+        bytes_[128 + number * (len(bytes_) - 256) // tries] ^= 255
+        segment.write_bytes(bytes_)
+        server = place.serve()
+        first, again = (server.fetch("/api/top", run=RUN, by="name", limit=1000, wait_ms=30000)[2] for _ in range(2))
+        assert first["rows"] == again["rows"] == sound["rows"]
+        remade += any(note["kind"] == "index-remade" for note in first["notes"])
+        assert not any(note["kind"] == "index-remade" for note in again["notes"]), again["notes"]
+        assert server.stop() == 0
+    print(remade, "of", tries, "were found while something was asked; others when the index was opened, or not read")
+
+
+def another_runs_attribution_is_not_taken(place):
+    """The attributions of two runs change places."""
+    names = ("step_500", "step_1500")
+    for name in names:
+        place.sample(name)
+    sound = {name: told(place, ["top", name])[0] for name in names}
+    files = {path: content for path, content in cached(place).items() if path.suffix == ".attr"}
+    for path in files:
+        path.write_bytes(files[next(other for other in files if other != path)])
+    for name in names:
+        answer, _ = told(place, ["top", name])
+        assert answer == sound[name], name
+
+
+if __name__ == "__main__":
+    harness.main([no_answer_is_wrong, a_server_heals_and_tells, another_runs_attribution_is_not_taken])
