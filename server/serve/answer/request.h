@@ -114,8 +114,7 @@ bool request_named_no_run(const struct request *req);
 void request_wait(struct request *req); /* for the run that was not ready */
 /* Is there a run to wait for, and may waiting help? */
 bool request_should_wait(const struct request *req);
-/* Did what was read of any run turn out damaged? Nothing that was made of it may be sent or kept.
- */
+/* Was anything read that is damaged? Nothing that was made of it may be sent or kept. */
 bool request_damaged(const struct request *req);
 /* Was an index made anew for this request? */
 bool request_saw_remade(const struct request *req);
