@@ -18,7 +18,9 @@
 #include <unistd.h>
 
 #include "api/record.h"
+#include "base/bytes.h"
 #include "base/clock.h"
+#include "base/sandbox/sandbox.h"
 #include "launch/child/child.h"
 #include "launch/spool/dump_mark.h"
 #include "launch/spool/publish.h"
@@ -69,6 +71,19 @@ struct work {                   /* for jviewd */
     const char *cache, *made;   /* what is temporary; in it, what becomes the target */
 };
 
+/* A spool is what a program wrote: whoever reads it may read that, and write beside it. */
+static bool confine(const char *program, const struct work *work)
+{
+    const char *const reads[] = {work->spool};
+    const struct sandbox_finalizer finalizer = {
+        .program = program, .reads = reads, .read_count = COUNT(reads), .writes = work->cache};
+    struct error err = {0};
+
+    if (sandbox_finalizer(&finalizer, &err) != OK)
+        fprintf(stderr, "%s\n", err.message);
+    return err.code == OK;
+}
+
 /* In the child: ends with us, and is nobody's subject. It says on stderr why it failed; what it
  * tells programs of a file that it indexed, on stdout, nobody reads. */
 static void become(const char *program, const struct work *work, int messages, pid_t parent)
@@ -92,6 +107,8 @@ static void become(const char *program, const struct work *work, int messages, p
     child_unset();
     dup2(messages, STDERR_FILENO);
     dup2(nowhere, STDOUT_FILENO);
+    if (!confine(program, work))
+        _exit(EXIT_NO_PROGRAM);
     execv(program, (char *const *)(uintptr_t)(work->staged != NULL ? staged : alone));
     _exit(EXIT_NO_PROGRAM);
 }

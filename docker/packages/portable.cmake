@@ -1,5 +1,6 @@
 # One program for every distribution with glibc 2.34: libraries are linked into it where Debian has
-# them as archives, and stand beside it in ../lib/jviewd where not (CivetWeb, ISA-L).
+# them as archives, and stand beside it in ../lib/jviewd where not (CivetWeb, ISA-L), or where their
+# licence wants them to be replaceable (libseccomp, LGPL).
 #
 # libstdc++ is Snappy's; Debian 12's shared one needs glibc 2.36. libgcc_s stays the system's: each
 # has one, and its unwinder belongs to its libc. libzip is found through PKG_CONFIG_PATH where

@@ -27,6 +27,7 @@ LIBRARIES = {
     "libzip": ("libzip4", "BSD-3-Clause"),
     "Snappy": ("libsnappy-dev", "BSD-3-Clause"),
     "xxHash": ("libxxhash-dev", "BSD-2-Clause"),
+    "libseccomp": ("libseccomp2", "LGPL-2.1-only"),
 }
 SYSTEM = {"glibc"}
 # Linked in because those above ask for it, and silent about themselves.

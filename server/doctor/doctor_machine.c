@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/sandbox/sandbox.h"
 #include "doctor/doctor.h"
 #include "doctor/doctor_rights.h"
 
@@ -167,9 +168,35 @@ static void look_at_driver(struct findings *findings, const char *root, bool run
             "run `jviewd doctor` on the machine that runs the program");
 }
 
+/* What reads files and runs queries gives up: all of it, or what is missing and why. */
+static void look_at_sandbox(struct findings *findings)
+{
+    unsigned parts = sandbox_parts();
+
+    if ((parts & (SANDBOX_FILES | SANDBOX_CALLS)) == (SANDBOX_FILES | SANDBOX_CALLS))
+        add(findings, "sandbox", FINDING_OK, "sandbox",
+            (parts & SANDBOX_NAMESPACES) != 0
+                ? "who reads a profile has no files, system calls or network beyond that"
+                : "who reads a profile has no files and system calls beyond that",
+            "");
+    if ((parts & SANDBOX_FILES) == 0)
+        add(findings, "no-landlock", FINDING_WARNING, "Landlock",
+            "whoever reads a profile could open other files of this user: the kernel has no "
+            "Landlock, or something forbids it",
+            "Linux 5.13 or newer, with landlock in the list of cat /sys/kernel/security/lsm; a "
+            "container must allow the landlock_ calls");
+    if ((parts & SANDBOX_CALLS) == 0)
+        add(findings, "no-seccomp", FINDING_WARNING, "seccomp",
+            "whoever reads a profile keeps all system calls: the kernel takes no filter, or this "
+            "is "
+            "a build with a sanitizer",
+            "a kernel with CONFIG_SECCOMP_FILTER; a container must allow prctl and seccomp");
+}
+
 void doctor_machine(struct findings *findings, const char *system_root, bool runs_lack_devices)
 {
     look_at_wsl(findings, system_root);
+    look_at_sandbox(findings);
     look_at_driver(findings, system_root, runs_lack_devices);
     look_at_cupti(findings, system_root);
     look_at_devices(findings, system_root);

@@ -227,14 +227,17 @@ static enum status index_mapped(struct index_job *job, struct bytes bytes, struc
     return status;
 }
 
-static enum status index_converted(struct index_job *job, struct error *err)
+/* The other program has run when this one gives up starting any. */
+static enum status index_converted(struct index_job *job, int report, struct error *err)
 {
     struct file_stamp stamp;
     struct file_map map;
     int fd;
 
-    TRY(convert_file(job->fd, job->directory, &fd, &stamp, err));
-    enum status status = file_map(fd, stamp.size, &map, err);
+    TRY(convert_file(report, job->directory, &fd, &stamp, err));
+    enum status status = guard_confine(job->directory, err);
+    if (status == OK)
+        status = file_map(fd, stamp.size, &map, err);
     file_close(fd);
     TRY(status);
     status = index_mapped(job, map.bytes, err);
@@ -252,8 +255,6 @@ static enum status index_input(struct index_job *job, struct input *input, struc
         job->result.format = str_of(identity.format);
         return OK;
     }
-    if (identity.decoder == NULL && job->options->convert && convert_knows(identity.format))
-        return index_converted(job, err);
     if (identity.decoder == NULL)
         return ignore_file(job, &identity);
     if (job->options->xplane)
@@ -386,21 +387,47 @@ static enum status index_bundle(struct index_job *job, struct error *err)
     return status;
 }
 
+/* True where nothing more is to be done: the content is known. */
+static bool begin_hash(struct index_job *job)
+{
+    job->hasher = job->options->xplane ? NULL : hasher_create(); /* nobody asks for it again */
+    if (job->options->unless_count == 0)
+        return false;
+    finish_hash(job);
+    if (!is_known(job))
+        return false;
+    job->result.outcome = OUTCOME_SAME;
+    memcpy(job->result.content, job->content, sizeof job->content);
+    return true;
+}
+
+/* `report` is the file, or what it was before it was put away packed. */
+static enum status index_report(struct index_job *job, int report, struct error *err)
+{
+    struct file_stamp stamp;
+    struct file_map map;
+
+    TRY(file_stamp_of(report, &stamp, err));
+    TRY(file_map(report, stamp.size, &map, err));
+    job->bytes = map.bytes;
+    job->result.bytes = stamp.size;
+    enum status status = begin_hash(job) ? OK : index_converted(job, report, err);
+    if (job->result.outcome != OUTCOME_SAME) {
+        finish_hash(job);
+        memcpy(job->result.content, job->content, sizeof job->content);
+    }
+    file_unmap(&map);
+    return status;
+}
+
 static enum status index_bytes(struct index_job *job, struct error *err)
 {
     struct input input;
 
     if (bundle_is(job->bytes) && !job->is_member)
         return index_bundle(job, err);
-    job->hasher = job->options->xplane ? NULL : hasher_create(); /* nobody asks for it again */
-    if (job->options->unless_count > 0) {
-        finish_hash(job);
-        if (is_known(job)) {
-            job->result.outcome = OUTCOME_SAME;
-            memcpy(job->result.content, job->content, sizeof job->content);
-            return OK;
-        }
-    }
+    if (begin_hash(job))
+        return OK;
     TRY(input_open(path_base(str_of(job->options->file)), job->bytes, job->directory, job->arena,
                    &input, err));
     input.is_map = !job->is_member;
@@ -449,23 +476,44 @@ static enum status index_cold(struct index_job *job, const struct cold *cold, st
 {
     const struct bytes packed = job->bytes;
     struct file_map whole;
-    int packed_fd = job->fd, fd = open(job->directory, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+    int fd = open(job->directory, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
 
     if (fd < 0)
         return fail(err, ERR_IO, "%s takes no temporary file: %s", job->directory, strerror(errno));
-    enum status status = cold_unpack(packed_fd, cold, fd, err);
+    enum status status = cold_unpack(job->fd, cold, fd, err);
     if (status == OK)
         status = file_map(fd, cold->bytes, &whole, err);
     if (status == OK) {
-        job->fd = fd;
         job->bytes = whole.bytes;
         job->result.bytes = cold->bytes;
         status = index_bytes(job, err);
         job->bytes = packed;
-        job->fd = packed_fd;
         file_unmap(&whole);
     }
     file_close(fd);
+    return status;
+}
+
+static enum status index_confined(struct index_job *job, struct error *err)
+{
+    struct cold cold;
+
+    TRY(guard_confine(job->directory, err));
+    return cold_of(job->fd, &cold) ? index_cold(job, &cold, err) : index_bytes(job, err);
+}
+
+/* A report of a program that converts it is looked for only where that may run. */
+static enum status index_any(struct index_job *job, struct error *err)
+{
+    const struct index_options *options = job->options;
+    int report = -1;
+
+    if (options->convert && !options->identify && !options->xplane)
+        TRY(convert_find(job->fd, job->bytes, job->directory, &report, err));
+    if (report < 0)
+        return index_confined(job, err);
+    enum status status = index_report(job, report, err);
+    file_close(report);
     return status;
 }
 
@@ -482,8 +530,7 @@ static enum status index_fd(struct index_job *job, int fd, const struct file_sta
     job->fd = fd;
     job->bytes = map.bytes;
     job->result.bytes = stamp->size;
-    struct cold cold;
-    enum status status = cold_of(fd, &cold) ? index_cold(job, &cold, err) : index_bytes(job, err);
+    enum status status = index_any(job, err);
     status = check_unchanged(job, fd, stamp, status, err);
     file_unmap(&map);
     return status;

@@ -7,11 +7,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SECONDS_MAX = 1800, PATH_MAX_BYTES = 4096 };
+#include "base/pack/pack_cold.h"
+#include "decode/decode.h"
+#include "index/index_guard.h"
+
+enum { SECONDS_MAX = 1800, PATH_MAX_BYTES = 4096, IS_REPORT = 10 };
 
 struct place { /* a directory of our own: the program wants names with its suffixes */
     char directory[PATH_MAX_BYTES], report[PATH_MAX_BYTES + 32], export[PATH_MAX_BYTES + 32];
@@ -33,6 +38,59 @@ bool convert_knows(const char *format)
             return true;
     }
     return false;
+}
+
+static bool is_report(struct bytes bytes, const char *directory, struct arena *arena)
+{
+    struct error ignored = {0};
+    struct input input;
+
+    if (input_open(STR("report"), bytes, directory, arena, &input, &ignored) != OK)
+        return false;
+    const struct identity identity = decode_identify(&input);
+    return identity.decoder == NULL && convert_knows(identity.format);
+}
+
+/* In a process of its own. What is wrong with the file is told when it is read. */
+static bool look_at(int fd, struct bytes bytes, const struct cold *cold, int unpacked,
+                    const char *directory)
+{
+    struct error ignored = {0};
+    struct file_map map;
+
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || guard_confine(directory, &ignored) != OK)
+        return false;
+    if (cold == NULL)
+        return is_report(bytes, directory, arena_create());
+    return cold_unpack(fd, cold, unpacked, &ignored) == OK &&
+           file_map(unpacked, cold->bytes, &map, &ignored) == OK &&
+           is_report(map.bytes, directory, arena_create());
+}
+
+enum status convert_find(int fd, struct bytes bytes, const char *directory, int *ret,
+                         struct error *err)
+{
+    struct cold cold;
+    bool is_cold = cold_of(fd, &cold);
+    int found = is_cold ? open(directory, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600)
+                        : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    int outcome = 0;
+
+    *ret = -1;
+    if (found < 0)
+        return fail(err, ERR_IO, "%s takes no temporary file: %s", directory, strerror(errno));
+    pid_t child = fork();
+    if (child == 0)
+        _exit(look_at(fd, bytes, is_cold ? &cold : NULL, found, directory) ? IS_REPORT : 0);
+    while (child > 0 && waitpid(child, &outcome, 0) < 0 && errno == EINTR) {
+    }
+    if (child > 0 && WIFEXITED(outcome) && WEXITSTATUS(outcome) == IS_REPORT)
+        *ret = found;
+    else
+        close(found);
+    if (child < 0)
+        return fail(err, ERR_IO, "no process looks at the file: %s", strerror(errno));
+    return OK;
 }
 
 /* The limits are ours, for reading hostile bytes; another program has its own needs. */

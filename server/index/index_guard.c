@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/sandbox/sandbox.h"
 #include "cli/cli.h"
 
 #define GIB (UINT64_C(1) << 30)
@@ -74,6 +75,11 @@ enum status guard_process(uint64_t file_bytes, bool of_server, struct error *err
     signal(SIGXFSZ, SIG_IGN); /* the write that is too much fails instead */
     signal(SIGPIPE, SIG_IGN);
     return OK;
+}
+
+enum status guard_confine(const char *directory, struct error *err)
+{
+    return sandbox_decoder(directory, err);
 }
 
 static void say(int fd, struct str text)

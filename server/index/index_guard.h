@@ -9,6 +9,9 @@
 /* Limits of memory, time, descriptors and output for a file of this size; no core dumps. With
  * `of_server` the process also ends with its parent. */
 MUST_CHECK enum status guard_process(uint64_t file_bytes, bool of_server, struct error *err);
+/* From here on the process reads a stranger's bytes: it is in a sandbox, and writes below
+ * `directory` alone. */
+MUST_CHECK enum status guard_confine(const char *directory, struct error *err);
 /* SIGBUS inside the file's pages means that it was cut: says so and exits with EXIT_IO. */
 void guard_map(struct bytes file);
 

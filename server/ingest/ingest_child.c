@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/sandbox/sandbox.h"
 #include "base/spawn.h"
 #include "cli/cli.h"
 #include "index/index.h"
@@ -186,6 +187,15 @@ static struct str why_killed(int signal_number, struct str words, struct arena *
                       : signal_number == SIGTERM ? "somebody ended it"
                                                  : "this file breaks it";
 
+    if (signal_number == SIGSYS) {
+        struct str call = sandbox_told(words, arena);
+
+        return str_format(
+            arena,
+            "the indexer tried %.*s, which it may not, and was ended: this file breaks "
+            "it, perhaps on purpose; where you trust who made it, report it",
+            STR_ARG(call.count > 0 ? call : STR("a system call")));
+    }
     if (words.count > 300)
         words.count = 300;
     return str_format(arena, "the indexer was killed (signal %d); %s%s%.*s", signal_number, why,

@@ -16,6 +16,7 @@ from settled import settle
 BIN = pathlib.Path(os.environ["JVIEWD_DEV"]).parent
 PROGRAM = os.environ["CUDA_PROGRAM"]
 NVTX_PROGRAM = os.environ["NVTX_PROGRAM"]
+SLOW_JVIEWD = os.environ["SLOW_JVIEWD"]
 FAKES = os.environ["FAKES"]
 XPROF = os.environ.get("JVIEW_XPROF_PYTHON")
 NAMES = ("matmul", "softmax", "add")
@@ -336,14 +337,15 @@ class Finalize(unittest.TestCase):
         slow.mkdir()
         for name in ("jview-collect", "libjview-collector.so"):
             shutil.copy(BIN / name, slow)
-        (slow / "jviewd").write_text("#!/bin/sh\nexec sleep 1000\n")
-        (slow / "jviewd").chmod(0o755)
+        shutil.copy(SLOW_JVIEWD, slow / "jviewd")  # no script: whoever reads a spool may start no shell
         run = self.collect(1, 10, collector=slow / "jview-collect", options=("--finalize=0.3",))
         self.assertEqual((run.returncode, self.files()), (0, [".jvs"]), run.stderr)
         self.assertIn("it took more than the 0.3 s of --finalize", run.stderr)
-        (slow / "jviewd").write_text("#!/bin/sh\necho first >&2\necho 'jviewd: no room' >&2\nexit 4\n")
-        run = self.collect(1, 10, collector=slow / "jview-collect")
+        run = self.collect(1, 10, collector=slow / "jview-collect", SLOW_JVIEWD_FAILS="1")
         self.assertIn("jviewd opens: jviewd: no room", run.stderr)
+        (slow / "jviewd").write_text("#!/bin/sh\necho ran\n")
+        run = self.collect(1, 10, collector=slow / "jview-collect")
+        self.assertIn("stays a spool", run.stderr)
 
     @unittest.skipUnless(XPROF, "JVIEW_XPROF_PYTHON names no Python with XProf")
     def test_xprof(self):

@@ -8,7 +8,7 @@ import signal
 import sqlite3
 import time
 
-from harness import main, make_profile, until
+from harness import Skip, main, make_profile, program, until
 
 
 def killed_child(place):
@@ -43,6 +43,32 @@ def child_that_needs_too_long(place):
     run = server.until_state("large", "failed")
     assert "more time" in run["error"], run
     server.answers()
+
+
+def confined_child(place):
+    """What the kernel says of a process that decodes, and what a call that it may not make comes to."""
+    if b"libasan" in pathlib.Path(program()).read_bytes():
+        raise Skip("a sanitizer's build keeps its system calls")
+    place.sample()
+    make_profile(place.session("large"))
+    server = place.serve()
+    child = server.child()
+    said = until("the child to be confined", lambda: (text := status_of(child)) and text.get("Seccomp") == "2" and text)
+    assert said["NoNewPrivs"] == "1", said
+    kept = (1 << 1) | (1 << 2)  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH: root's, over files
+    assert int(said["CapEff"], 16) & ~kept == 0, said
+    os.kill(child, signal.SIGSYS)
+    run = server.until_state("large", "failed")
+    assert "tried" in run["error"] and "report it" in run["error"], run
+    server.answers()
+
+
+def status_of(pid):
+    try:
+        text = pathlib.Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return {}
+    return dict(line.split(":\t", 1) for line in text.splitlines() if ":\t" in line)
 
 
 def stopped_child_does_not_stop_others(place):
@@ -131,5 +157,5 @@ def catalog_survives(place):
 
 
 if __name__ == "__main__":
-    main([killed_child, child_that_crashes, child_that_needs_too_long, stopped_child_does_not_stop_others,
+    main([killed_child, confined_child, child_that_crashes, child_that_needs_too_long, stopped_child_does_not_stop_others,
           server_killed_while_indexing, stopped_server_tells_no_failure, catalog_survives])

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # make.sh TREE ETC SYMBOLS VERSION OUT: the Debian package and that of its debug symbols.
 #
-# TREE is bin/ lib/ share/ as for any distribution; CivetWeb and ISA-L come from Debian and Ubuntu, so
-# only these two, libc and libgcc are asked for, and one package serves Debian 12 and Ubuntu 22.04 on.
+# TREE is bin/ lib/ share/ as for any distribution; CivetWeb, ISA-L and libseccomp come from Debian and
+# Ubuntu, so only these three, libc and libgcc are asked for, and one package serves Debian 12 and Ubuntu 22.04 on.
 set -euo pipefail
 tree=$1 etc=$2 symbols=$3 version=$4 out=$5
 here=$(cd "$(dirname "$0")" && pwd)

@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -129,6 +130,10 @@ static enum status why_ended(int ended, bool in_time, struct error *err)
         return fail(err, ERR_LIMIT,
                     "the query took too long and was stopped: ask for fewer rows, a "
                     "window of start_ps, or one name");
+    if (WIFSIGNALED(ended) && WTERMSIG(ended) == SIGSYS)
+        return fail(err, ERR_LIMIT,
+                    "the query's process tried a system call that it may not make, and was ended; "
+                    "the server's log says which: please report the query");
     if (WIFSIGNALED(ended))
         return fail(err, ERR_LIMIT,
                     "the query was stopped (signal %d): it needs more memory than "

@@ -55,6 +55,8 @@ struct sql_work {
 };
 
 struct str sql_told(const struct json_t *object, const char *key); /* "": no text there */
+/* No other file than those that were told can be opened any more. */
+MUST_CHECK enum status sql_confine(struct sql_work *work, struct error *err);
 /* Of the run; opened now where it was not yet. The query came to it: its notes are told. */
 const struct run_traces *sql_traces(struct sql_work *work, uint32_t run);
 /* Did anything that queries have read turn out damaged? */

@@ -3,6 +3,7 @@
 
 #include "analyse/hlo/hlo.h"
 #include "analyse/hlo/hlo_backfill.h"
+#include "base/sandbox/sandbox.h"
 #include "serve/sql/sql_parts.h"
 #include "store/cache.h"
 #include "store/segment.h"
@@ -12,6 +13,62 @@ struct str sql_told(const json_t *object, const char *key)
     const json_t *value = json_object_get(object, key);
 
     return (struct str){.at = json_string_value(value), .count = json_string_length(value)};
+}
+
+struct directories {
+    struct arena *arena;
+    const char **at;
+    size_t count, capacity;
+};
+
+static void add_directory(struct directories *directories, struct str path)
+{
+    const char *slash = path.count == 0 ? NULL : memrchr(path.at, '/', path.count);
+
+    if (slash == NULL)
+        return;
+    path.count = (size_t)(slash - path.at);
+    for (size_t i = 0; i < directories->count; i++) {
+        if (str_equal(str_of(directories->at[i]), path))
+            return;
+    }
+    if (directories->count == directories->capacity) {
+        size_t capacity = directories->capacity * 2 + 16;
+        const char **more = arena_array(directories->arena, const char *, capacity);
+
+        if (directories->count > 0)
+            memcpy(more, directories->at, directories->count * sizeof *more);
+        directories->at = more;
+        directories->capacity = capacity;
+    }
+    directories->at[directories->count++] = str_c(directories->arena, path);
+}
+
+/* Of what is told of a run: "open", "beside", "kept". */
+static void add_directories(struct directories *directories, const json_t *list)
+{
+    const json_t *told;
+    size_t i;
+
+    json_array_foreach(list, i, told)
+    {
+        add_directory(directories, sql_told(told, "segment"));
+        add_directory(directories, sql_told(told, "attribution"));
+        add_directory(directories, sql_told(told, "path"));
+    }
+}
+
+/* By directory: an index that is made anew meanwhile is another file of the same one. */
+enum status sql_confine(struct sql_work *work, struct error *err)
+{
+    struct directories directories = {.arena = work->arena};
+
+    for (uint32_t i = 0; i < work->run_count; i++) {
+        add_directories(&directories, json_object_get(work->runs[i].told, "open"));
+        add_directories(&directories, json_object_get(work->runs[i].told, "beside"));
+        add_directories(&directories, json_object_get(work->runs[i].told, "kept"));
+    }
+    return sandbox_query_files(directories.at, directories.count, err);
 }
 
 /* One host's files, held until the process ends. */

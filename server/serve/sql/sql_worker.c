@@ -5,11 +5,13 @@
 #include <jansson.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/sandbox/sandbox.h"
 #include "serve/sql/sql_job.h"
 #include "serve/sql/sql_parts.h"
 
@@ -41,9 +43,18 @@ static void limit_cpu(int64_t seconds)
     setrlimit(RLIMIT_CPU, &soft);
 }
 
-/* What a query may cost at most, whatever it finds to do: the system ends the process. */
-static void guard(void)
+static bool is_confined(enum status status, const struct error *err)
 {
+    if (status != OK)
+        fprintf(stderr, "jviewd: a query's process: %s\n", err->message);
+    return status == OK;
+}
+
+/* What a query may cost at most, whatever it finds to do: the system ends the process. */
+static bool guard(void)
+{
+    struct error err = {0};
+
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_FSIZE, 0); /* pipes are no files: nothing can be written */
@@ -52,6 +63,7 @@ static void guard(void)
     if (LIMITS_MEMORY)
         limit(RLIMIT_DATA, PRIVATE_MIB * MIB);
     sql_guard_process(HEAP_MIB * MIB);
+    return is_confined(sandbox_query(&err), &err);
 }
 
 static bool open_tables(struct sql_work *work, const json_t *description)
@@ -238,13 +250,17 @@ static bool nobody_asks(int in)
 int sql_worker(const struct route_table *routes, int in, int out)
 {
     struct sql_work work = {.arena = arena_create(), .routes = routes};
+    struct error err = {0};
     json_t *job;
 
-    guard();
+    if (!guard())
+        return 1;
     if (nobody_asks(in))
         rehearse(routes);
     json_t *runs = read_part(in);
-    bool stays = runs != NULL && open_tables(&work, runs), told = stays;
+    bool stays =
+        runs != NULL && open_tables(&work, runs) && is_confined(sql_confine(&work, &err), &err);
+    bool told = stays;
     for (int count = 1; told && stays && (job = read_part(in)) != NULL; count++) {
         told = answer_query(&work, job, count, out, &stays);
         json_decref(job);
