@@ -234,6 +234,20 @@ static bool lets_through(const struct selection *selection, const struct collect
            selection->tracks[trace->rows[trace_row_of(trace, run->slice)].track];
 }
 
+/* Where steps are asked for it is theirs by its op, wherever it lies. */
+static int64_t inside_of(const struct selection *selection, const struct collective_run *run)
+{
+    const struct attribution *of = selection->host->attribution;
+    int64_t start_ps = run->start_ps - selection->host->offset_ps;
+    struct row_windows windows = collectives_windows(selection);
+    const struct attributed *entry =
+        selection->owners == NULL ? NULL : attribution_of(of, run->slice);
+
+    if (entry != NULL && selection->owners[entry - of->entries] == NO_OWNER)
+        return -1;
+    return windows_inside(windows, start_ps, run->dur_ps);
+}
+
 /* What of each run is asked for. */
 static void ask_inside(struct finding_work *work, const struct selection *selection, uint32_t first)
 {
@@ -241,8 +255,7 @@ static void ask_inside(struct finding_work *work, const struct selection *select
         struct collective_run *run = &work->ret->runs[i];
 
         if (lets_through(selection, run, &work->ret->items[run->collective]))
-            run->inside_ps = selection_inside(selection, run->start_ps - selection->host->offset_ps,
-                                              run->dur_ps);
+            run->inside_ps = inside_of(selection, run);
     }
 }
 

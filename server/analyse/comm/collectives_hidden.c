@@ -181,14 +181,14 @@ static uint32_t stretches_of(const struct collective_run *runs, uint32_t count, 
 }
 
 /* The first window that ends behind a moment. */
-static uint32_t window_from(const struct selection *selection, int64_t at_ps)
+static uint32_t window_from(struct row_windows windows, int64_t at_ps)
 {
-    uint32_t low = 0, high = selection->window_count;
+    uint32_t low = 0, high = windows.count;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
 
-        if (selection->windows[middle].to_ps <= at_ps)
+        if (windows.items[middle].to_ps <= at_ps)
             low = middle + 1;
         else
             high = middle;
@@ -201,11 +201,12 @@ static int64_t hidden_of(const struct covered *covered, const struct selection *
                          const struct collective_run *run)
 {
     int64_t from_ps = run->start_ps - selection->host->offset_ps, to_ps = from_ps + run->dur_ps;
+    struct row_windows windows = collectives_windows(selection);
     int64_t hidden_ps = 0;
 
-    for (uint32_t i = window_from(selection, from_ps);
-         i < selection->window_count && selection->windows[i].from_ps < to_ps; i++) {
-        const struct window *window = &selection->windows[i];
+    for (uint32_t i = window_from(windows, from_ps);
+         i < windows.count && windows.items[i].from_ps < to_ps; i++) {
+        const struct window *window = &windows.items[i];
         int64_t a = window->from_ps > from_ps ? window->from_ps : from_ps;
         int64_t b = window->to_ps < to_ps ? window->to_ps : to_ps;
 

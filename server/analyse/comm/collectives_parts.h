@@ -42,6 +42,14 @@ void collective_devices_free(struct collective_devices *devices);
 void collective_devices_put(const struct collective_devices *devices, struct str module,
                             struct arena *arena, struct replica_groups *groups);
 
+/* In which of these runs are asked for: all times, where steps are, for then their ops tell. */
+static inline struct row_windows collectives_windows(const struct selection *selection)
+{
+    return selection->owners != NULL
+               ? (struct row_windows){&selection->within, 1}
+               : (struct row_windows){selection->windows, selection->window_count};
+}
+
 struct finding_work {
     const struct run_traces *run;
     struct arena *arena;

@@ -54,7 +54,7 @@ static void collect(struct collecting *collecting, const struct row *row, slice_
     const struct track *track = &collecting->trace->tracks[row->track];
     struct slice slice = trace_slice(collecting->trace, id);
 
-    if (!selection_begins_inside(selection, slice.start_ps) ||
+    if (!selection_begins_inside_row(selection, slice.row, slice.start_ps) ||
         !selection_has_device(selection, track->device))
         return;
     if (collecting->count == collecting->capacity) {

@@ -20,6 +20,14 @@ struct weights { /* by stack of one trace */
     uint64_t *counts;
 };
 
+static struct row_windows sample_windows(const struct selection *selection,
+                                         const struct sample *sample)
+{
+    return sample->track == NO_TRACK
+               ? (struct row_windows){selection->windows, selection->window_count}
+               : selection_windows_of_track(selection, sample->track);
+}
+
 static bool sample_is_inside(const struct selection *selection, const struct sample *sample)
 {
     if (selection == NULL)
@@ -28,7 +36,8 @@ static bool sample_is_inside(const struct selection *selection, const struct sam
         return false;
     if (!selection->cut_in_time)
         return true;
-    return sample->at_ps != SAMPLE_NO_TIME && selection_inside(selection, sample->at_ps, 0) >= 0;
+    return sample->at_ps != SAMPLE_NO_TIME &&
+           windows_inside(sample_windows(selection, sample), sample->at_ps, 0) >= 0;
 }
 
 /* One trace's samples of one type; `without_stack` takes those that have none. */

@@ -41,10 +41,10 @@ static uint32_t node_of_slice(const struct track_walk *walk, uint32_t below_row,
 }
 
 /* What the slice weighs: its part inside the windows, or that it begins there. */
-static int64_t weigh(const struct growth *growth, int64_t start_ps, int64_t inside_ps)
+static int64_t weigh(const struct growth *growth, row_id row, int64_t start_ps, int64_t inside_ps)
 {
     if (growth->weight == WEIGHT_COUNT)
-        return selection_begins_inside(growth->selection, start_ps);
+        return selection_begins_inside_row(growth->selection, row, start_ps);
     return inside_ps;
 }
 
@@ -52,7 +52,9 @@ static void add_track_slice(struct track_walk *walk, uint32_t row, uint32_t ordi
                             const struct chunk *chunk, uint32_t at)
 {
     struct growth *growth = walk->growth;
-    int64_t inside_ps = selection_inside(growth->selection, chunk->start_ps[at], chunk->dur_ps[at]);
+    row_id row_index = walk->track->first_row + row;
+    int64_t inside_ps =
+        selection_inside_row(growth->selection, row_index, chunk->start_ps[at], chunk->dur_ps[at]);
 
     if (inside_ps < 0 || (inside_ps == 0 && growth->weight != WEIGHT_COUNT))
         return;
@@ -62,7 +64,8 @@ static void add_track_slice(struct track_walk *walk, uint32_t row, uint32_t ordi
     if (growth->tree.nodes[parent].level < growth->depth)
         node = child_of(walk, parent, chunk->name[at], (enum kind)chunk->kind[at]);
     walk->nodes[row][ordinal] = node + 1;
-    ps_add(&growth->tree.nodes[node].self_ps, weigh(growth, chunk->start_ps[at], inside_ps));
+    ps_add(&growth->tree.nodes[node].self_ps,
+           weigh(growth, row_index, chunk->start_ps[at], inside_ps));
     growth->tree.nodes[node].count++;
     tree_seen(&growth->tree, node, chunk->start_ps[at] + growth->selection->host->offset_ps);
     /* The parent's own time shrinks by what its child covers; top-level slices cover no one's. */
@@ -75,11 +78,14 @@ static void grow_from_row(struct track_walk *walk, uint32_t index, struct chunk 
     const struct selection *selection = walk->growth->selection;
     const struct trace *trace = selection->host->trace;
     const struct row *row = &trace->rows[walk->track->first_row + index];
+    struct row_windows windows = selection_windows_of(selection, walk->track->first_row + index);
     uint32_t first = 0, end = row->count;
 
+    if (windows.count == 0)
+        return;
     if (selection->cut_in_time)
-        row_window(trace, row, selection->windows[0].from_ps,
-                   selection->windows[selection->window_count - 1].to_ps, &first, &end);
+        row_window(trace, row, windows.items[0].from_ps, windows.items[windows.count - 1].to_ps,
+                   &first, &end);
     for (uint32_t at = first; at < end;) {
         uint32_t offset = at / CHUNK_SLICES * CHUNK_SLICES;
 

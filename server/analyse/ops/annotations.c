@@ -40,12 +40,14 @@ static int64_t *self_times(const struct marks *marks, const struct selection *se
 {
     int64_t *self_ps = memory_zeroed((size_t)marks->count + 1, sizeof *self_ps);
     for (uint32_t group = 0; group < marks->group_count; group++) {
+        struct row_windows windows = selection_windows_of_track(selection, group);
+
         for (uint32_t i = marks->first_change[group]; i + 1 < marks->first_change[group + 1]; i++) {
             const struct innermost *change = &marks->changes[i];
             int64_t dur_ps = change[1].from_ps - change->from_ps;
             int64_t inside_ps = change->span == NO_SPAN || dur_ps <= 0
                                     ? 0
-                                    : selection_inside(selection, change->from_ps, dur_ps);
+                                    : windows_inside(windows, change->from_ps, dur_ps);
 
             if (inside_ps > 0)
                 ps_add(&self_ps[change->span], inside_ps);
@@ -65,8 +67,8 @@ static int64_t add_spans(struct note_table *table, const struct marks *marks,
         const struct span_mark *span = &marks->spans[i];
         struct str name = trace_name(marks->trace, span->name);
 
-        int64_t inside_ps =
-            selection_inside(selection, span->start_ps, span->end_ps - span->start_ps);
+        int64_t inside_ps = windows_inside(selection_windows_of_track(selection, span->group),
+                                           span->start_ps, span->end_ps - span->start_ps);
 
         ps_add(&covered_ps, self_ps[i]);
         if (inside_ps < 0 || (selection->by_name && !selection_has_name(selection, name)))

@@ -21,17 +21,16 @@ static bool is_of_program(const struct trace *trace, track_id id)
            !is_runtime_thread(trace_name(trace, trace->tracks[id].name));
 }
 
-static int64_t recorded_ps(const struct selection *selection, const track_id *tracks,
-                           uint32_t count)
+static int64_t recorded_ps(const struct selection *selection, struct row_windows windows,
+                           const track_id *tracks, uint32_t count)
 {
-    const struct window hull = {selection->windows[0].from_ps,
-                                selection->windows[selection->window_count - 1].to_ps};
+    const struct window hull = {windows.items[0].from_ps, windows.items[windows.count - 1].to_ps};
     struct host_line *line = host_line_open_cover(selection->host->trace, tracks, count, hull);
     struct host_piece piece;
     int64_t ret_ps = 0;
 
     while (host_line_next(line, &piece)) {
-        int64_t inside_ps = selection_inside(selection, piece.from_ps, piece.to_ps - piece.from_ps);
+        int64_t inside_ps = windows_inside(windows, piece.from_ps, piece.to_ps - piece.from_ps);
 
         ps_add(&ret_ps, inside_ps > 0 ? inside_ps : 0);
     }
@@ -67,11 +66,13 @@ bool marks_recorded(const struct marks *marks, const struct selection *selection
     for (uint32_t group = 0; ret && group < trace->track_count; group++) {
         uint32_t begin = group > 0 ? ends[group - 1] : 0, count = ends[group] - begin;
 
-        if (count == 0 || selection->window_count == 0)
+        struct row_windows windows = selection_windows_of_track(selection, group);
+
+        if (count == 0 || windows.count == 0)
             continue;
         ret = may_be_walked(trace, tracks + begin, count);
         if (ret)
-            ps_add(ret_ps, recorded_ps(selection, tracks + begin, count));
+            ps_add(ret_ps, recorded_ps(selection, windows, tracks + begin, count));
     }
     free(ends);
     free(tracks);

@@ -2,6 +2,7 @@
  * trace, its slices. */
 #include "analyse/ops/threads.h"
 
+#include "analyse/scan/scan.h"
 #include "analyse/steps/host_line.h"
 #include "analyse/table.h"
 
@@ -182,6 +183,23 @@ static int64_t span_of(const struct selection *selection, struct window hull,
     return hull.to_ps > hull.from_ps ? ps_apart(hull.to_ps, hull.from_ps) : 0;
 }
 
+/* Of a thread of ops the steps' ops are looked at, and what it is asked for is the steps' time. */
+static bool runs_ops(const struct selection *selection, track_id id)
+{
+    const struct attribution *of = selection->host->attribution;
+    const struct track *track = &selection->host->trace->tracks[id];
+
+    for (row_id row = track->first_row; row < track->first_row + track->row_count; row++) {
+        const struct row *at = &selection->host->trace->rows[row];
+        uint32_t entry = of == NULL ? 0 : entry_from(of, at->first_slice);
+
+        if (of != NULL && entry < of->entry_count &&
+            of->entries[entry].slice - at->first_slice < at->count)
+            return true;
+    }
+    return false;
+}
+
 static void add_thread(struct threads *threads, const struct selection *selection, track_id id,
                        track_id *lanes, struct window hull)
 {
@@ -189,6 +207,7 @@ static void add_thread(struct threads *threads, const struct selection *selectio
     struct thread *thread = &threads->items[threads->count];
     uint32_t lane_count = lanes_of(selection, id, lanes), window_count;
     const struct window *windows;
+    struct row_windows asked;
 
     *thread = (struct thread){.host = selection->host,
                               .track = id,
@@ -197,7 +216,9 @@ static void add_thread(struct threads *threads, const struct selection *selectio
                               .longest = NO_SLICE};
     if (lane_count == 0)
         return;
-    window_count = selection_windows_of(selection, lanes[0], &windows);
+    asked = selection_windows_of_track(selection, lanes[0]);
+    windows = asked.items;
+    window_count = asked.count;
     for (uint32_t i = 0; i < lane_count; i++) {
         const struct track *track = &trace->tracks[lanes[i]];
 
@@ -210,7 +231,9 @@ static void add_thread(struct threads *threads, const struct selection *selectio
     const struct window all = {windows[0].from_ps, windows[window_count - 1].to_ps};
     struct host_line *line = host_line_open_cover(trace, lanes, lane_count, all);
 
-    thread->span_ps = span_of(selection, hull, windows, window_count);
+    thread->span_ps = runs_ops(selection, lanes[0])
+                          ? span_of(selection, hull, selection->windows, selection->window_count)
+                          : span_of(selection, hull, windows, window_count);
     thread->busy_ps = busy_of(line, windows, window_count);
     host_line_close(line);
     threads->count++;

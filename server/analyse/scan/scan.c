@@ -152,19 +152,17 @@ static void list_row(struct listing *listing, row_id index, const struct window 
 static void list_track(struct listing *listing, const struct track *track)
 {
     uint32_t cuts_before = listing->cut_count;
-    const struct window *windows;
-    uint32_t count = selection_windows_of(listing->selection,
-                                          (track_id)(track - listing->trace->tracks), &windows);
 
-    for (uint32_t i = 0; i < count; i++) {
-        const struct window *window = &windows[i];
+    /* Parents lie in earlier rows: a cut one is known before its children come. */
+    for (row_id row = track->first_row; row < track->first_row + track->row_count; row++) {
+        struct row_windows windows = selection_windows_of(listing->selection, row);
 
-        if (track->row_count == 0 || track->start_ps >= window->to_ps ||
-            track->end_ps < window->from_ps)
-            continue;
-        /* Parents lie in earlier rows: a cut one is known before its children come. */
-        for (uint32_t row = 0; row < track->row_count; row++)
-            list_row(listing, track->first_row + row, window, cuts_before);
+        for (uint32_t i = 0; i < windows.count; i++) {
+            const struct window *window = &windows.items[i];
+
+            if (track->start_ps < window->to_ps && track->end_ps >= window->from_ps)
+                list_row(listing, row, window, cuts_before);
+        }
     }
 }
 

@@ -57,7 +57,7 @@ struct scan_visitor {
 
 /* How many parts the recorded slices of a selection are worth. */
 uint32_t scan_parts(const struct selection *selection);
-/* Recorded slices. Part by part, row by row: parts ascend in (track, window, row, time). */
+/* Recorded slices. Part by part, row by row: parts ascend in (track, row, window, time). */
 void scan_slices(const struct selection *selection, const struct scan_visitor *visitor);
 
 struct op_block { /* attributed ops [first, first + count) */

@@ -1,6 +1,32 @@
 /* Tests windows, slices, names, devices and scopes against what a selection lets through. */
 #include "analyse/scan/selection.h"
 
+#include <stdlib.h>
+
+static int by_from(const void *left, const void *right)
+{
+    const struct window *a = left, *b = right;
+
+    return (a->from_ps > b->from_ps) - (a->from_ps < b->from_ps);
+}
+
+uint32_t windows_join(struct window *windows, uint32_t count)
+{
+    uint32_t kept = 0;
+
+    if (count > 1)
+        qsort(windows, count, sizeof(*windows), by_from);
+    for (uint32_t i = 0; i < count; i++) {
+        if (kept > 0 && windows[i].from_ps <= windows[kept - 1].to_ps) {
+            if (windows[i].to_ps > windows[kept - 1].to_ps)
+                windows[kept - 1].to_ps = windows[i].to_ps;
+        } else {
+            windows[kept++] = windows[i];
+        }
+    }
+    return kept;
+}
+
 bool restriction_has_device(const struct restriction *restriction, int32_t device)
 {
     for (uint32_t i = 0; i < restriction->device_count; i++) {
@@ -11,14 +37,14 @@ bool restriction_has_device(const struct restriction *restriction, int32_t devic
 }
 
 /* The first window that a moment is not behind; windows do not overlap and ascend. */
-static uint32_t window_from(const struct selection *selection, int64_t at_ps)
+static uint32_t window_from(struct row_windows windows, int64_t at_ps)
 {
-    uint32_t low = 0, high = selection->window_count;
+    uint32_t low = 0, high = windows.count;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
 
-        if (selection->windows[middle].to_ps <= at_ps)
+        if (windows.items[middle].to_ps <= at_ps)
             low = middle + 1;
         else
             high = middle;
@@ -27,22 +53,26 @@ static uint32_t window_from(const struct selection *selection, int64_t at_ps)
 }
 
 /* Is it the window that window_from tells? */
-static bool is_window_from(const struct selection *selection, uint32_t at, int64_t at_ps)
+static bool is_window_from(struct row_windows windows, uint32_t at, int64_t at_ps)
 {
-    return at < selection->window_count && selection->windows[at].to_ps > at_ps &&
-           (at == 0 || selection->windows[at - 1].to_ps <= at_ps);
+    return at < windows.count && windows.items[at].to_ps > at_ps &&
+           (at == 0 || windows.items[at - 1].to_ps <= at_ps);
 }
 
-int64_t selection_inside_near(const struct selection *selection, uint32_t *near, int64_t start_ps,
-                              int64_t dur_ps)
+static struct row_windows windows_of_time(const struct selection *selection)
+{
+    return (struct row_windows){selection->windows, selection->window_count};
+}
+
+static int64_t inside_near(struct row_windows windows, uint32_t *near, int64_t start_ps,
+                           int64_t dur_ps)
 {
     int64_t inside_ps = -1, end_ps = start_ps + dur_ps;
 
-    if (!is_window_from(selection, *near, start_ps) &&
-        !is_window_from(selection, ++*near, start_ps))
-        *near = window_from(selection, start_ps);
-    for (uint32_t i = *near; i < selection->window_count; i++) {
-        const struct window *window = &selection->windows[i];
+    if (!is_window_from(windows, *near, start_ps) && !is_window_from(windows, ++*near, start_ps))
+        *near = window_from(windows, start_ps);
+    for (uint32_t i = *near; i < windows.count; i++) {
+        const struct window *window = &windows.items[i];
 
         if (end_ps < window->from_ps || (end_ps == window->from_ps && dur_ps > 0))
             break;
@@ -53,6 +83,12 @@ int64_t selection_inside_near(const struct selection *selection, uint32_t *near,
         inside_ps = (inside_ps < 0 ? 0 : inside_ps) + (to_ps - from_ps);
     }
     return inside_ps;
+}
+
+int64_t selection_inside_near(const struct selection *selection, uint32_t *near, int64_t start_ps,
+                              int64_t dur_ps)
+{
+    return inside_near(windows_of_time(selection), near, start_ps, dur_ps);
 }
 
 int64_t selection_inside_entry(const struct selection *selection, uint32_t index)
@@ -72,13 +108,17 @@ int64_t selection_inside_entry(const struct selection *selection, uint32_t index
     return from_ps < to_ps ? to_ps - from_ps : -1;
 }
 
-uint32_t selection_windows_of(const struct selection *selection, track_id track,
-                              const struct window **ret)
+struct row_windows selection_windows_of(const struct selection *selection, row_id row)
 {
-    bool spans = selection->steps_on != NULL && selection->steps_on[track];
+    return selection->of_rows != NULL ? selection->of_rows[row] : windows_of_time(selection);
+}
 
-    *ret = spans ? selection->spans : selection->windows;
-    return spans ? selection->span_count : selection->window_count;
+struct row_windows selection_windows_of_track(const struct selection *selection, track_id track)
+{
+    const struct track *of = &selection->host->trace->tracks[track];
+
+    return of->row_count > 0 ? selection_windows_of(selection, of->first_row)
+                             : windows_of_time(selection);
 }
 
 int64_t selection_inside(const struct selection *selection, int64_t start_ps, int64_t dur_ps)
@@ -88,20 +128,40 @@ int64_t selection_inside(const struct selection *selection, int64_t start_ps, in
     return selection_inside_near(selection, &near, start_ps, dur_ps);
 }
 
+int64_t windows_inside(struct row_windows windows, int64_t start_ps, int64_t dur_ps)
+{
+    uint32_t near = 0;
+
+    return inside_near(windows, &near, start_ps, dur_ps);
+}
+
+int64_t selection_inside_row(const struct selection *selection, row_id row, int64_t start_ps,
+                             int64_t dur_ps)
+{
+    return windows_inside(selection_windows_of(selection, row), start_ps, dur_ps);
+}
+
 bool selection_is_whole(const struct selection *selection)
 {
     return !selection->cut_in_time && selection->all_tracks && !selection->ops_only &&
            !selection->by_name && selection->asked->device_count == 0;
 }
 
+static bool begins_inside(struct row_windows windows, int64_t at_ps)
+{
+    uint32_t at = window_from(windows, at_ps);
+
+    return at < windows.count && windows.items[at].from_ps <= at_ps;
+}
+
 bool selection_begins_inside(const struct selection *selection, int64_t at_ps)
 {
-    if (!selection->cut_in_time)
-        return true;
+    return !selection->cut_in_time || begins_inside(windows_of_time(selection), at_ps);
+}
 
-    uint32_t at = window_from(selection, at_ps);
-
-    return at < selection->window_count && selection->windows[at].from_ps <= at_ps;
+bool selection_begins_inside_row(const struct selection *selection, row_id row, int64_t at_ps)
+{
+    return !selection->cut_in_time || begins_inside(selection_windows_of(selection, row), at_ps);
 }
 
 static bool contains_any_case(struct str text, struct str part)

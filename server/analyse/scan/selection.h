@@ -13,6 +13,11 @@ struct window {
     int64_t from_ps, to_ps; /* file time */
 };
 
+struct row_windows { /* disjoint, ascending */
+    const struct window *items;
+    uint32_t count;
+};
+
 #define NO_OWNER UINT32_MAX
 
 struct selection { /* of one host */
@@ -22,10 +27,8 @@ struct selection { /* of one host */
     const struct window *windows; /* the steps' times, where steps are asked for */
     uint32_t window_count;
     struct window within; /* asked for, besides steps */
-    /* Where steps are asked for: what of them was done on the threads that make their calls. */
-    const struct window *spans;
-    uint32_t span_count;
-    const bool *steps_on;   /* by track: those threads; NULL: none */
+    /* Where steps are asked for: by row, when their work was done there; NULL: time tells. */
+    const struct row_windows *of_rows;
     const uint32_t *owners; /* by entry: NO_OWNER is no work of the steps; NULL: time tells */
     const bool *tracks;     /* by id; derived tracks and counters never */
     bool all_tracks;        /* every other one is let through */
@@ -38,17 +41,29 @@ struct selection { /* of one host */
 bool restriction_has_device(const struct restriction *restriction, int32_t device);
 /* The part of [start, start + dur) inside the windows; -1 when nothing touches them. */
 int64_t selection_inside(const struct selection *selection, int64_t start_ps, int64_t dur_ps);
+int64_t windows_inside(struct row_windows windows, int64_t start_ps, int64_t dur_ps);
+/* The same of what lies in a row: where steps are asked for, the part that is their work. */
+int64_t selection_inside_row(const struct selection *selection, row_id row, int64_t start_ps,
+                             int64_t dur_ps);
 /* The same of one after another, where mostly each is in the window of the last one or in the next:
  * `*near` is 0 before the first. */
 int64_t selection_inside_near(const struct selection *selection, uint32_t *near, int64_t start_ps,
                               int64_t dur_ps);
 /* What is let through of an op by step and time: all or a part of its time; -1: nothing. */
 int64_t selection_inside_entry(const struct selection *selection, uint32_t index);
-/* Of these windows the ones that hold for a track; how many. */
-uint32_t selection_windows_of(const struct selection *selection, track_id track,
-                              const struct window **ret);
+/* Sorts, joins what overlaps or touches; returns how many are left. */
+uint32_t windows_join(struct window *windows, uint32_t count);
+/* Fills `of_rows` of a selection with owners: `steps_on` are by track the threads on which the
+ * steps are marked, `spans` the marks. */
+void selection_by_work(struct selection *selection, const bool *steps_on, struct row_windows spans,
+                       struct arena *arena);
+/* The windows that hold for a row. */
+struct row_windows selection_windows_of(const struct selection *selection, row_id row);
+/* Those of a thread, for what is known of it but by row. */
+struct row_windows selection_windows_of_track(const struct selection *selection, track_id track);
 /* Does what begins at this moment begin inside of a window? */
 bool selection_begins_inside(const struct selection *selection, int64_t at_ps);
+bool selection_begins_inside_row(const struct selection *selection, row_id row, int64_t at_ps);
 /* Is every op of the host let through, whole? Then totals of ops say all of them. */
 bool selection_is_whole(const struct selection *selection);
 bool selection_has_device(const struct selection *selection, int32_t device);

@@ -62,30 +62,6 @@ static void select_tracks(struct selection *selection, struct arena *arena)
     selection->by_name = asked->name.count > 0 || asked->q.count > 0;
 }
 
-static int by_from(const void *left, const void *right)
-{
-    const struct window *a = left, *b = right;
-
-    return (a->from_ps > b->from_ps) - (a->from_ps < b->from_ps);
-}
-
-/* Sorts, joins what overlaps; returns how many are left. */
-static uint32_t join_windows(struct window *windows, uint32_t count)
-{
-    uint32_t kept = 0;
-
-    qsort(windows, count, sizeof(*windows), by_from);
-    for (uint32_t i = 0; i < count; i++) {
-        if (kept > 0 && windows[i].from_ps <= windows[kept - 1].to_ps) {
-            if (windows[i].to_ps > windows[kept - 1].to_ps)
-                windows[kept - 1].to_ps = windows[i].to_ps;
-        } else {
-            windows[kept++] = windows[i];
-        }
-    }
-    return kept;
-}
-
 static int64_t to_file_time(int64_t run_ps, int64_t offset_ps)
 {
     int64_t file_ps;
@@ -119,31 +95,40 @@ static struct window asked_window(const struct selection *selection)
                            to_file_time(asked->end_ps, offset_ps)};
 }
 
-/* The threads on which the program marks its steps, where they have a time of their own. */
-static void select_spans(struct selection *selection, const struct steps *steps,
-                         struct arena *arena)
+/* Lanes of a thread are the thread. */
+static bool is_on(const struct trace *trace, const bool *on, track_id track)
+{
+    while (!on[track] && trace->tracks[track].parent != NO_TRACK &&
+           trace->tracks[trace->tracks[track].parent].kind == TRACK_THREAD)
+        track = trace->tracks[track].parent;
+    return on[track];
+}
+
+/* The work of steps, wherever it lies; on the threads on which the program marks them, what lies
+ * in the marks. */
+static void select_work(struct selection *selection, const struct steps *steps, struct arena *arena)
 {
     const struct trace *trace = selection->host->trace;
-    struct window within = asked_window(selection);
     struct window *spans = arena_array(arena, struct window, (size_t)steps->count + 1);
+    bool *marked = arena_array(arena, bool, (size_t)trace->track_count + 1);
     bool *on = arena_array(arena, bool, (size_t)trace->track_count + 1);
-    bool apart = false;
+    uint32_t count = 0;
 
     for (uint32_t i = 0; i < steps->count; i++) {
         const struct step *step = &steps->items[i];
         struct window span =
-            window_of(selection->host, step->host_start_ps, step->host_dur_ps, within);
+            window_of(selection->host, step->host_start_ps, step->host_dur_ps, selection->within);
 
         if (step->host != selection->index || step->host_dur_ps < 0 || step->slice == NO_SLICE)
             continue;
-        on[trace->rows[trace_row_of(trace, step->slice)].track] = true;
-        apart |= step->time_rule != STEP_TIME_SPAN;
+        marked[trace->rows[trace_row_of(trace, step->slice)].track] = true;
         if (span.from_ps < span.to_ps)
-            spans[selection->span_count++] = span;
+            spans[count++] = span;
     }
-    selection->span_count = join_windows(spans, selection->span_count);
-    selection->spans = spans;
-    selection->steps_on = apart && selection->span_count > 0 ? on : NULL;
+    for (track_id id = 0; id < trace->track_count; id++)
+        on[id] = is_on(trace, marked, id);
+    count = windows_join(spans, count);
+    selection_by_work(selection, on, (struct row_windows){spans, count}, arena);
 }
 
 static void select_windows(struct selection *selection, const struct steps *steps,
@@ -164,13 +149,13 @@ static void select_windows(struct selection *selection, const struct steps *step
         if (step->host == selection->index && window.from_ps < window.to_ps)
             windows[count++] = window;
     }
-    selection->window_count = join_windows(windows, count);
+    selection->window_count = windows_join(windows, count);
     selection->windows = windows;
     selection->within = all;
-    if (asked->step_range_count > 0) {
-        select_spans(selection, steps, arena);
-        selection->owners = steps->owners == NULL ? NULL : steps->owners[selection->index];
-    }
+    if (asked->step_range_count > 0 && steps->owners != NULL)
+        selection->owners = steps->owners[selection->index];
+    if (selection->owners != NULL)
+        select_work(selection, steps, arena);
     /* An end at the hull's end still leaves out the instants there, so it must lie behind. */
     selection->cut_in_time = selection->owners != NULL || selection->window_count != 1 ||
                              windows[0].from_ps > host->trace->start_ps ||

@@ -1,6 +1,7 @@
 /* Steps by what the devices ran: one program that takes most of their time, again and again. */
 #include <stdlib.h>
 
+#include "analyse/stats/map64.h"
 #include "analyse/steps/steps_parts.h"
 #include "trace/names/by_name.h"
 #include "trace/ps.h"
@@ -109,6 +110,45 @@ static void add_dominant_module(const struct host_trace *host, uint32_t index,
         add_modules(host, index, best, list);
 }
 
+/* The executions of all devices in order of time, where each device has as many: the first of all
+ * devices to begin its n-th begins the n-th step. */
+static bool join_by_turn(const struct step_list *all, struct step_list *list)
+{
+    uint32_t from = list->count;
+    struct map64 turns = {0}; /* device -> how many were seen */
+    bool even = true;
+
+    for (uint32_t i = 0; i < all->count; i++) {
+        const struct step *step = &all->items[i];
+        uint32_t turn = (*map64_at(&turns, (uint64_t)step->number, 0))++;
+
+        if (from + turn == list->count)
+            step_list_add(list, *step);
+    }
+    for (uint32_t i = 0; i < all->count; i++)
+        even &= *map64_at(&turns, (uint64_t)all->items[i].number, 0) == list->count - from;
+    map64_free(&turns);
+    list->count = even ? list->count : from;
+    return even;
+}
+
+/* Else the executions of the device that begins first tell where steps begin. */
+static void join_by_first(const struct step_list *all, struct step_list *list)
+{
+    uint32_t from = list->count;
+
+    for (uint32_t i = 0; i < all->count; i++) {
+        struct step *last = list->count > from ? &list->items[list->count - 1] : NULL;
+        const struct step *step = &all->items[i];
+
+        if (last == NULL ||
+            (step->number == all->items[0].number && step->start_ps >= last->start_ps + 1))
+            step_list_add(list, *step);
+        else if (step->start_ps + step->dur_ps > last->start_ps + last->dur_ps)
+            last->dur_ps = step->start_ps + step->dur_ps - last->start_ps;
+    }
+}
+
 /* Executions of one program on several devices at one time are one step; each lasts until the next
  * begins, so that what is between them is seen. */
 void find_executions(const struct host_trace *host, uint32_t index, struct step_list *list)
@@ -128,17 +168,8 @@ void find_executions(const struct host_trace *host, uint32_t index, struct step_
         add_dominant_module(host, index, &all);
     if (all.count > 0)
         qsort(all.items, all.count, sizeof(*all.items), step_by_start);
-    for (uint32_t i = 0; i < all.count; i++) {
-        struct step *last = list->count > from ? &list->items[list->count - 1] : NULL;
-        struct step *step = &all.items[i];
-
-        /* The first device's executions tell where steps begin. */
-        if (last == NULL ||
-            (step->number == all.items[0].number && step->start_ps >= last->start_ps + 1))
-            step_list_add(list, *step);
-        else if (step->start_ps + step->dur_ps > last->start_ps + last->dur_ps)
-            last->dur_ps = step->start_ps + step->dur_ps - last->start_ps;
-    }
+    if (!join_by_turn(&all, list))
+        join_by_first(&all, list);
     free(all.items);
     for (uint32_t i = from; i < list->count; i++) {
         list->items[i].number = i - from;

@@ -5,17 +5,18 @@
  *   times        |  0 ............ | 1 .......... |   2    |
  *
  * Where spans hold their work, they are the times. Where they do not, a step lasts from the begin
- * of its work to that of the next one's, on the device that did most of it; and the last to its
- * end. What runs ahead of its turn beside the step before, as a copy of the next input, moves no
- * begin: the next step begins no earlier than the main work of the one before ends. Main is the
- * program that takes most of the device's time, or where there is none all that is no copy.
+ * of its work to that of the next one's, on the devices that did most of it, the first of them;
+ * and the last to its end. What runs ahead of its turn beside the step before, as a copy of the
+ * next input, moves no begin: the next step begins no earlier than the main work of the one before
+ * ends. Main is the program that takes most of the device's time, or where there is none all that
+ * is no copy.
  */
 #include <stdlib.h>
 
 #include "analyse/steps/steps_parts.h"
 #include "trace/ps.h"
 
-enum { HOLD_PERCENT = 90, LATE_SHARE = 50 };
+enum { HOLD_PERCENT = 90, LATE_SHARE = 50, DECIDES_SHARE = 2 };
 
 const char *step_time_word(enum step_time rule)
 {
@@ -41,7 +42,7 @@ struct timing {
     const uint32_t *order; /* of the host's steps, by begin of their spans */
     uint32_t count;
     struct turn *turns; /* by step of the list */
-    int32_t device;
+    const bool *decide; /* by device of the attribution: did it half of what the busiest did? */
     program_id program; /* NO_PROGRAM: all that is no copy */
 };
 
@@ -50,6 +51,15 @@ struct sums {         /* what steps' ops took: by device and program, copies and
     int64_t *main_ps; /* [device][program, then of none]: without copies */
     uint32_t width;
 };
+
+/* Where a device stands, mostly where the one before it did. */
+static uint32_t device_place(const struct attribution *of, int32_t device, uint32_t near)
+{
+    for (uint32_t tries = 0; tries < of->device_count && of->devices[near].device != device;
+         tries++)
+        near = (near + 1) % of->device_count;
+    return near;
+}
 
 static struct sums sum_work(const struct trace *trace, const struct attribution *of,
                             const uint32_t *owners, const struct step *steps)
@@ -67,9 +77,7 @@ static struct sums sum_work(const struct trace *trace, const struct attribution 
 
         if (owners[i] == NO_OWNER || steps[owners[i]].foreign || of->device_count == 0)
             continue;
-        for (uint32_t tries = 0;
-             tries < of->device_count && of->devices[at].device != entry->device; tries++)
-            at = (at + 1) % of->device_count;
+        at = device_place(of, entry->device, at);
         ps_add(&ret.all_ps[at], entry->self_ps);
         if (op->kind != KIND_COPY)
             ps_add(&ret.main_ps[(size_t)at * ret.width + program], entry->self_ps);
@@ -86,19 +94,24 @@ static uint32_t most_of(const int64_t *sums_ps, uint32_t count)
     return best;
 }
 
-/* Sets the device that did most of the steps' work, and the program that took most of its time. */
-static void choose_main(struct timing *timing)
+/* Sets which devices decide, and the program that took most of the busiest one's time. The caller
+ * frees `decide`. */
+static bool *choose_main(struct timing *timing)
 {
     const struct attribution *of = timing->host->attribution;
     struct sums sums = sum_work(timing->host->trace, of, timing->owners, timing->steps);
     uint32_t device = most_of(sums.all_ps, of->device_count), none = sums.width - 1;
     const int64_t *main_ps = &sums.main_ps[(size_t)device * sums.width];
     uint32_t program = most_of(main_ps, none);
+    bool *decide = memory_zeroed((size_t)of->device_count + 1, sizeof *decide);
 
-    timing->device = of->device_count > 0 ? of->devices[device].device : 0;
+    for (uint32_t i = 0; i < of->device_count; i++)
+        decide[i] = sums.all_ps[i] >= sums.all_ps[device] / DECIDES_SHARE;
+    timing->decide = decide;
     timing->program = none > 0 && main_ps[program] > main_ps[none] ? program : NO_PROGRAM;
     free(sums.all_ps);
     free(sums.main_ps);
+    return decide;
 }
 
 static bool is_main(const struct timing *timing, const struct op *op)
@@ -117,6 +130,7 @@ static void widen(int64_t *from_ps, int64_t *to_ps, const struct attributed *ent
 static void add_work(struct timing *timing)
 {
     const struct attribution *of = timing->host->attribution;
+    uint32_t device = 0;
 
     for (uint32_t i = 0; i < timing->count; i++) {
         struct step *step = &timing->steps[timing->order[i]];
@@ -137,7 +151,8 @@ static void add_work(struct timing *timing)
 
         step->work_count++;
         widen(&step->work_start_ps, &step->work_end_ps, entry);
-        if (entry->device != timing->device)
+        device = device_place(of, entry->device, device);
+        if (!timing->decide[device])
             continue;
         turn->count++;
         widen(&turn->start_ps, &turn->end_ps, entry);
@@ -315,10 +330,13 @@ void steps_time(const struct host_trace *host, uint32_t index, const uint32_t *o
         bool marked = list->items[order[0]].host_dur_ps >= 0;
 
         timing.turns = memory_resize(NULL, list->count, sizeof *timing.turns);
-        choose_main(&timing);
+
+        bool *decide = choose_main(&timing);
+
         add_work(&timing);
         if (marked)
             time_by_thread(&timing);
+        free(decide);
         free(timing.turns);
     }
     free(order);

@@ -1,0 +1,148 @@
+/* Steps of several devices that begin a little apart, and what of each row is a step's work. */
+#include "unit/analyse/made_run.h"
+
+#include "analyse/steps/restrict.h"
+#include "analyse/steps/steps.h"
+
+static const char *const instructions[] = {"dot.1", "jit(f)/dot", NULL};
+static const int64_t begins[2][4] = {{0, 100, 203, 300}, {2, 98, 200, 299}}; /* by device */
+static const int64_t first_begins[] = {0, 98, 200, 299};
+
+static struct steps find(const struct made_run *run)
+{
+    static const struct restriction nothing;
+    struct error err = {0};
+    struct steps steps;
+
+    CHECK_OK("find", steps_find(&run->run, &nothing, run->made.arena, &steps, &err), &err);
+    return steps;
+}
+
+static void add_ops(struct made_run *run)
+{
+    const track_id pools[] = {run_thread(run, "pool 0"), run_thread(run, "pool 1")};
+
+    for (int device = 0; device < 2; device++) {
+        for (int i = 0; i < 4; i++)
+            run_cpu_op(run, pools[device], begins[device][i], 90, "dot.1", 7, 40 + i, device, 0);
+    }
+}
+
+static void check_begins(const char *what, const struct steps *steps)
+{
+    CHECK_INT(what, steps->count, 4);
+    for (uint32_t i = 0; i < steps->count; i++)
+        CHECK_INT(what, steps->items[i].start_ps, first_begins[i]);
+}
+
+/* No device is first every time. */
+static void executions_begin_with_the_first(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    run_program(&run, 7, "jit_step", 99, instructions);
+    add_ops(&run);
+    run_finish(&run);
+
+    struct steps steps = find(&run);
+
+    CHECK_INT("rule", steps.rule, STEP_MODULE);
+    check_begins("executions", &steps);
+    run_end(&run);
+}
+
+static void annotated(struct made_run *run, track_id track, int64_t start_ps, int64_t number)
+{
+    run_slice(run, track, start_ps, 10, "train", KIND_HOST);
+    run_int(run, "_r", 1);
+    run_int(run, "step_num", number);
+    run_slice(run, track, start_ps + 1, 8, "PjitFunction(f)", KIND_HOST);
+}
+
+/*  python   |0|1|2|3| wait .........................|      10 each, a call in each
+ *  pool 0   | dot 0      | dot 1    |  dot 2    | dot 3 |
+ *  pool 1    | dot 0     | dot 1    | dot 2    | dot 3  |
+ */
+static void run_marked(struct made_run *run)
+{
+    track_id python;
+
+    run_begin(run);
+    run_program(run, 7, "jit_step", 99, instructions);
+    python = run_thread(run, "python");
+    for (int64_t i = 0; i < 4; i++)
+        annotated(run, python, 10 * i - 40, i);
+    run_slice(run, python, 0, 400, "wait", KIND_HOST);
+    add_ops(run);
+    run_finish(run);
+}
+
+static void marks_begin_with_the_first(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_marked(&run);
+
+    struct steps steps = find(&run);
+
+    CHECK_INT("rule", steps.rule, STEP_ANNOTATION);
+    CHECK_INT("time", steps.time_rule, STEP_TIME_WORK);
+    check_begins("marks", &steps);
+    run_end(&run);
+}
+
+static void rows_show_the_work(void **state)
+{
+    (void)state;
+    struct made_run run;
+    struct selection *selections;
+    uint32_t count;
+    struct error err = {0};
+    const int64_t range[] = {1, 1};
+    const struct restriction one = {.steps = range, .step_range_count = 1};
+    const struct {
+        const char *what;
+        const char *track;
+        struct window window;
+    } rows[] = {{"the mark", "python", {-30, -20}},
+                {"ops of one device", "pool 0", {100, 190}},
+                {"and of the other", "pool 1", {98, 188}}};
+
+    run_marked(&run);
+    CHECK_OK("restrict", restrict_run(&run.run, &one, run.made.arena, &selections, &count, &err),
+             &err);
+    CHECK_INT("one host", count, 1);
+
+    const struct trace *trace = selections[0].host->trace;
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        for (track_id id = 0; id < trace->track_count; id++) {
+            if (!str_equal(trace_name(trace, trace->tracks[id].name), str_of(rows[i].track)))
+                continue;
+
+            struct row_windows windows =
+                selection_windows_of(&selections[0], trace->tracks[id].first_row);
+
+            CHECK_INT(rows[i].what, windows.count, 1);
+            CHECK_INT(rows[i].what, windows.items[0].from_ps + selections[0].host->offset_ps,
+                      rows[i].window.from_ps);
+            CHECK_INT(rows[i].what, windows.items[0].to_ps + selections[0].host->offset_ps,
+                      rows[i].window.to_ps);
+        }
+    }
+    run_end(&run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(executions_begin_with_the_first),
+        cmocka_unit_test(marks_begin_with_the_first),
+        cmocka_unit_test(rows_show_the_work),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
