@@ -229,6 +229,25 @@ enum status file_open_beneath(int root_fd, const char *path, bool follow_symlink
                            : accept_regular(path, fd, ret_fd, ret, err);
 }
 
+/* A file system that knows no holes says that all of it is there. */
+uint64_t file_data_bytes(int fd, uint64_t size, uint64_t enough)
+{
+    uint64_t there = 0;
+    off_t at = 0;
+
+    while (there < enough && (uint64_t)at < size) {
+        off_t data = lseek(fd, at, SEEK_DATA);
+
+        if (data < 0)
+            return errno == ENXIO ? there : size;
+        at = lseek(fd, data, SEEK_HOLE);
+        if (at <= data)
+            return size;
+        there += (uint64_t)(at - data);
+    }
+    return there < size ? there : size;
+}
+
 void file_close(int fd)
 {
     if (fd >= 0)

@@ -24,6 +24,8 @@ MUST_CHECK enum status file_open(const char *path, int *ret_fd, struct file_stam
 MUST_CHECK enum status file_open_beneath(int root_fd, const char *path, bool follow_symlinks,
                                          int *ret_fd, struct file_stamp *ret, struct error *err);
 MUST_CHECK enum status file_stamp_of(int fd, struct file_stamp *ret, struct error *err);
+/* How many of the first `size` bytes are there and no hole, counted until there are `enough`. */
+uint64_t file_data_bytes(int fd, uint64_t size, uint64_t enough);
 bool file_stamp_equal(const struct file_stamp *a, const struct file_stamp *b);
 void file_close(int fd);
 

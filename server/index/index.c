@@ -517,6 +517,20 @@ static enum status index_any(struct index_job *job, struct error *err)
     return status;
 }
 
+enum { HOLES_BYTES_MIN = 16 << 20, HOLES_SHARE = 16 };
+
+/* A terabyte of hole takes no room to make, and hours to read. */
+static enum status check_holes(int fd, uint64_t size, struct error *err)
+{
+    uint64_t enough = size / HOLES_SHARE, there;
+
+    if (size < HOLES_BYTES_MIN || (there = file_data_bytes(fd, size, enough)) >= enough)
+        return OK;
+    return fail(err, ERR_TRUNCATED,
+                "the file is nearly all hole: %llu of its %llu bytes were written; copy it again",
+                (unsigned long long)there, (unsigned long long)size);
+}
+
 static enum status index_fd(struct index_job *job, int fd, const struct file_stamp *stamp,
                             struct error *err)
 {
@@ -524,7 +538,9 @@ static enum status index_fd(struct index_job *job, int fd, const struct file_sta
 
     if (stamp->size == 0)
         return fail(err, ERR_TRUNCATED, "the file is empty (0 bytes)");
-    TRY(guard_process(stamp->size, job->options->progress_fd >= 0, err));
+    TRY(check_holes(fd, stamp->size, err));
+    TRY(guard_process(stamp->size, file_data_bytes(fd, stamp->size, UINT64_MAX),
+                      job->options->progress_fd >= 0, err));
     TRY(file_map(fd, stamp->size, &map, err));
     guard_map(map.bytes);
     job->fd = fd;

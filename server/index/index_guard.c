@@ -56,7 +56,8 @@ static void offer_first(void)
     close(fd);
 }
 
-enum status guard_process(uint64_t file_bytes, bool of_server, struct error *err)
+enum status guard_process(uint64_t file_bytes, uint64_t data_bytes, bool of_server,
+                          struct error *err)
 {
     pid_t parent = getppid();
 
@@ -67,7 +68,7 @@ enum status guard_process(uint64_t file_bytes, bool of_server, struct error *err
     TRY(limit(RLIMIT_CORE, "core dumps", 0, err));
     TRY(limit(RLIMIT_NOFILE, "open files", DESCRIPTORS_MAX, err));
     TRY(limit(RLIMIT_FSIZE, "file sizes", OUTPUT_BYTES, err));
-    TRY(limit(RLIMIT_CPU, "CPU time", SECONDS_MIN + file_bytes / (1 << 20), err));
+    TRY(limit(RLIMIT_CPU, "CPU time", SECONDS_MIN + data_bytes / (1 << 20), err));
     if (LIMITS_MEMORY) {
         TRY(limit(RLIMIT_AS, "addresses", ADDRESS_BYTES + file_bytes, err));
         TRY(limit(RLIMIT_DATA, "memory", PRIVATE_BYTES, err));

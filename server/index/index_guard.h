@@ -6,9 +6,11 @@
 #include "base/bytes.h"
 #include "base/error.h"
 
-/* Limits of memory, time, descriptors and output for a file of this size; no core dumps. With
- * `of_server` the process also ends with its parent. */
-MUST_CHECK enum status guard_process(uint64_t file_bytes, bool of_server, struct error *err);
+/* Limits of memory, descriptors and output for a file of this size, of time for the bytes of it
+ * that are there and no hole; no core dumps. With `of_server` the process also ends with its
+ * parent. */
+MUST_CHECK enum status guard_process(uint64_t file_bytes, uint64_t data_bytes, bool of_server,
+                                     struct error *err);
 /* From here on the process reads a stranger's bytes: it is in a sandbox, and writes below
  * `directory` alone. */
 MUST_CHECK enum status guard_confine(const char *directory, struct error *err);

@@ -59,7 +59,7 @@ static struct ingest *create(const struct ingest_options *options, struct catalo
     if (ingest->options.workers == 0)
         ingest->options.workers = usual_workers();
     ingest->roots = memory_resize(NULL, options->root_count + 1, sizeof *ingest->roots);
-    ingest->workers = memory_resize(NULL, ingest->options.workers, sizeof *ingest->workers);
+    ingest->workers = memory_resize(NULL, ingest->options.workers + 1, sizeof *ingest->workers);
     for (uint32_t i = 0; i < options->root_count; i++)
         ingest->roots[i] = (struct ingest_root){.ingest = ingest, .given = options->roots[i]};
     return ingest;
@@ -77,6 +77,11 @@ static enum status start_all(struct ingest *ingest, struct error *err)
     }
     while (ingest->worker_count < ingest->options.workers) {
         TRY(start_thread(&ingest->workers[ingest->worker_count], ingest_worker, ingest, err));
+        ingest->worker_count++;
+    }
+    /* Files that take long hold all of these: what somebody waits for has a place of its own. */
+    if (!ingest->options.on_demand) {
+        TRY(start_thread(&ingest->workers[ingest->worker_count], ingest_worker_asked, ingest, err));
         ingest->worker_count++;
     }
     return OK;

@@ -35,14 +35,15 @@ static bool is_before(const struct choice *a, const struct choice *b)
     return a->run->modified_ns > b->run->modified_ns;
 }
 
-struct ingest_file *ingest_next(struct ingest *ingest, struct ingest_run **ret)
+struct ingest_file *ingest_next(struct ingest *ingest, bool only_asked, struct ingest_run **ret)
 {
     struct choice best = {0};
 
     for (uint32_t i = 0; i < ingest->options.root_count; i++) {
         for (uint32_t j = 0; j < ingest->roots[i].run_count; j++) {
             struct ingest_run *run = ingest->roots[i].runs[j];
-            struct choice choice = run_is_wanted(ingest, run) ? choice_of(run) : (struct choice){0};
+            bool wanted = only_asked ? run->urgency > 0 : run_is_wanted(ingest, run);
+            struct choice choice = wanted ? choice_of(run) : (struct choice){0};
 
             if (choice.file != NULL && is_before(&choice, &best))
                 best = choice;

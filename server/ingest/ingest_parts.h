@@ -174,10 +174,11 @@ MUST_CHECK enum status child_index(const struct child_job *job, struct arena *ar
 /* ingest_next.c. Are its files to be read, or only when they are asked for? */
 bool run_is_wanted(const struct ingest *ingest, const struct ingest_run *run);
 /* The file to read next; NULL: none. Lock held. */
-struct ingest_file *ingest_next(struct ingest *ingest, struct ingest_run **ret);
+struct ingest_file *ingest_next(struct ingest *ingest, bool only_asked, struct ingest_run **ret);
 
 /* ingest_worker.c, ingest_watch.c: the threads; ingest_scan.c. */
 void *ingest_worker(void *ingest);
+void *ingest_worker_asked(void *ingest); /* only runs that somebody waits for */
 void ingest_wake(struct ingest *ingest); /* scanners: a file may be due */
 void *ingest_scanner(void *root);
 void ingest_scan_once(struct ingest_root *root);

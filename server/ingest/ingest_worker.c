@@ -26,6 +26,7 @@ struct work { /* one file on its way */
     char directory[4096], segment[4200], attribution[4200]; /* to be made */
     char unless[33];
     int64_t started_ns, told_ns;
+    bool only_asked;
     bool is_other; /* what the file holds may make it part of another run */
 };
 
@@ -52,7 +53,7 @@ static bool take(struct work *work)
     struct ingest_file *file = NULL;
 
     pthread_mutex_lock(&ingest->lock);
-    while (!ingest->stopping && (file = ingest_next(ingest, &run)) == NULL)
+    while (!ingest->stopping && (file = ingest_next(ingest, work->only_asked, &run)) == NULL)
         pthread_cond_wait(&ingest->changed, &ingest->lock);
     if (!ingest->stopping)
         begin(work, run, file);
@@ -324,13 +325,14 @@ static void do_work(struct work *work)
     finish(work, &result, transient);
 }
 
-void *ingest_worker(void *data)
+static void *run_worker(struct ingest *ingest, bool only_asked)
 {
     for (bool going = true; going;) {
         struct arena *arena = arena_create();
         struct work *work = arena_new(arena, struct work);
 
-        work->ingest = data;
+        work->ingest = ingest;
+        work->only_asked = only_asked;
         work->arena = arena;
         going = take(work);
         if (going)
@@ -338,4 +340,14 @@ void *ingest_worker(void *data)
         arena_destroy(arena);
     }
     return NULL;
+}
+
+void *ingest_worker(void *ingest)
+{
+    return run_worker(ingest, false);
+}
+
+void *ingest_worker_asked(void *ingest)
+{
+    return run_worker(ingest, true);
 }

@@ -59,6 +59,34 @@ def empty_file(place):
     server.answers()
 
 
+def a_file_of_holes(place):
+    """It takes no room to make and hours to read; it is refused by name, and others are read meanwhile."""
+    place.sample()
+    path = place.session("holes")
+    with open(path, "wb") as file:
+        file.write(b"\x0a\x04abcd")
+        file.truncate(1 << 40)
+    age(path)
+    server = place.serve()
+    fails(server, "holes", "nearly all hole")
+    server.answers()
+
+
+def a_run_that_is_asked_for_has_a_place_of_its_own(place):
+    """While the one place there is belongs to a file that takes long, a question is answered."""
+    path = place.session("slow")
+    make_profile(path, events=3000000)
+    server = place.serve("--workers", "1")
+    until("the long one to begin", lambda: any(run["name"] == "slow" and run["state"] == "indexing"
+                                               for run in server.fetch("/api/runs")[2]["runs"]), 60)
+    place.sample("step_500")
+    until("the other to be seen", lambda: len(server.fetch("/api/runs")[2]["runs"]) == 2, 60)
+    status, _, body = server.fetch("/api/top", run="step_500", limit=1, wait_ms=60000)
+    assert status == 200, body
+    slow = next(run for run in server.fetch("/api/runs")[2]["runs"] if run["name"] == "slow")
+    assert slow["state"] == "indexing", "the long one was too short to tell"
+
+
 def text_in_a_pb(place):
     place.sample()
     place.file("text", b"Traceback (most recent call last):\n  nothing to see\n" * 50)
@@ -414,7 +442,8 @@ def deep_and_wide(place):
 
 
 if __name__ == "__main__":
-    main([missing_directory_fills_live, empty_directory_fills_live, polling_sees_as_much, empty_file, text_in_a_pb,
+    main([missing_directory_fills_live, empty_directory_fills_live, polling_sees_as_much, empty_file, a_file_of_holes,
+          a_run_that_is_asked_for_has_a_place_of_its_own, text_in_a_pb,
           wrong_extension, one_bad_host_of_two, copy_stands_in, unreadable, things_that_are_no_files, caches_of_xprof, recordings_of_other_programs,
           links, links_that_change, links_are_told_of, odd_names,
           replaced_while_indexed, truncated_while_indexed, removed_while_indexed, rewritten_while_indexed,
