@@ -14,9 +14,11 @@
 #include "app/instance.h"
 #include "app/notify.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "capture/capture_session.h"
 #include "cli/cli.h"
 #include "ingest/ingest.h"
+#include "serve/dispatch/budget.h"
 #include "serve/http/http.h"
 #include "serve/route.h"
 #include "store/user.h"
@@ -237,6 +239,19 @@ static void raise_descriptors(void)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/* Half is for indexes, what is kept, and threads. */
+static void limit_memory(const struct options *options)
+{
+    const char *rule;
+    uint64_t most = memory_limit(&rule);
+
+    memory_prepare();
+    if (options->memory_bytes_max > 0)
+        budget_set(options->memory_bytes_max, "--memory-max");
+    else
+        budget_set(most / 2, rule);
+}
+
 static void open_interfaces(const struct app *app, int port, const char *launch)
 {
     const char *ui = app->options.ui;
@@ -336,6 +351,7 @@ static int serve_options(struct app *app, int argc, char **argv)
         return EXIT_OK;
     app_block_signals(&signals);
     raise_descriptors();
+    limit_memory(&app->options);
     return app_with_store(app, false, app_serve_until_signal, &signals);
 }
 

@@ -37,6 +37,8 @@ static const struct option table[] = {
      "keep notes and baselines there instead of $XDG_DATA_HOME/jviewd"},
     {"cache-size", VALUE_BYTES, AT(cache_bytes_max), NULL, "BYTES",
      "let the cache grow to this size, as 500M or 20G (10G)"},
+    {"memory-max", VALUE_BYTES, AT(memory_bytes_max), NULL, "BYTES",
+     "let questions take this much memory together (half of what the server may have)"},
     {"upload-max", VALUE_BYTES, AT(upload_bytes_max), NULL, "BYTES",
      "take files up to this size from the browser, 0 none (2G; beyond this machine none)"},
     {"upload-quota", VALUE_BYTES, AT(upload_quota), NULL, "BYTES",

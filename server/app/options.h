@@ -26,6 +26,7 @@ struct options {
     const char *cache_dir; /* "" the usual place */
     const char *data_dir;  /* of notes and baselines; "" the usual place */
     uint64_t cache_bytes_max;
+    uint64_t memory_bytes_max; /* of questions together; 0: not said */
     uint64_t upload_bytes_max; /* of one file; UINT64_MAX: not said */
     uint64_t upload_quota;     /* of all */
     const char *base_path;     /* "" or "/proxy/8080" */

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 #if defined(__SANITIZE_ADDRESS__)
 #define ARENA_POISON 1
 #elif defined(__has_feature)
@@ -61,7 +63,7 @@ static unsigned char *block_bytes(struct block *block)
 
 static struct block *block_create(size_t size)
 {
-    struct block *block = calloc(1, HEADER + size);
+    struct block *block = memory_calloc(1, HEADER + size);
 
     if (block == NULL)
         out_of_memory(1, size);
@@ -78,7 +80,7 @@ static void block_destroy(struct block *block)
 
 struct arena *arena_create(void)
 {
-    struct arena *arena = calloc(1, sizeof(*arena));
+    struct arena *arena = memory_calloc(1, sizeof(*arena));
 
     if (arena == NULL)
         out_of_memory(1, sizeof(*arena));
@@ -178,7 +180,7 @@ void *arena_alloc(struct arena *arena, size_t count, size_t size)
 
 void *memory_zeroed(size_t count, size_t size)
 {
-    void *ret = calloc(count > 0 ? count : 1, size > 0 ? size : 1);
+    void *ret = memory_calloc(count > 0 ? count : 1, size > 0 ? size : 1);
 
     if (ret == NULL)
         out_of_memory(count, size);
@@ -192,7 +194,7 @@ void *memory_resize(void *memory, size_t count, size_t size)
     if (__builtin_mul_overflow(count, size, &bytes))
         out_of_memory(count, size);
 
-    void *moved = realloc(memory, bytes > 0 ? bytes : 1);
+    void *moved = memory_realloc(memory, bytes > 0 ? bytes : 1);
 
     if (moved == NULL)
         out_of_memory(count, size);

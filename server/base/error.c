@@ -80,6 +80,7 @@ const char *status_word(enum status code)
         [ERR_CONFLICT] = "conflict",
         [ERR_NOT_READY] = "not-ready",
         [ERR_CANCELLED] = "cancelled",
+        [ERR_BUSY] = "busy",
     };
 
     return (unsigned)code < sizeof(words) / sizeof(words[0]) ? words[code] : "unknown";

@@ -26,6 +26,7 @@ enum status {
     ERR_CONFLICT,    /* changed meanwhile: a file replaced while read, an address in use */
     ERR_NOT_READY,   /* not indexed yet: ask again */
     ERR_CANCELLED,
+    ERR_BUSY, /* not now: what it takes, others have */
 };
 
 #define MUST_CHECK __attribute__((warn_unused_result))

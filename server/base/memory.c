@@ -1,11 +1,157 @@
-/* Gives freed memory back to the system (malloc_trim). */
+/* What may be had, what is kept in reserve, and what an allocation does that is refused.
+ *
+ *   /proc/self/cgroup       0::/a/b     -> /sys/fs/cgroup/a/b/memory.max, and of each above it
+ */
 #include "base/memory.h"
 
 #include <malloc.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { RESERVE_BYTES = 24 << 20, WAIT_MS = 10000, LOOK_MS = 20, FEW_ARENAS = 2, PATH_SIZE = 4096 };
+
+#define FEW_BYTES (UINT64_C(8) << 30) /* addresses, below which pools of 64 MiB each are many */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *reserve;
+static atomic_bool prepared, is_short;
+
+static void take_reserve(void)
+{
+    pthread_mutex_lock(&lock);
+    if (reserve == NULL)
+        reserve = malloc(RESERVE_BYTES);
+    atomic_store(&is_short, reserve == NULL);
+    pthread_mutex_unlock(&lock);
+}
 
 void memory_give_back(void)
 {
 #ifdef __GLIBC__
     malloc_trim(0);
 #endif
+    if (atomic_load(&is_short))
+        take_reserve();
+}
+
+bool memory_is_short(void)
+{
+    return atomic_load(&is_short);
+}
+
+/* UINT64_MAX where the file says "max", or is not there. */
+static uint64_t number_in(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    unsigned long long number = 0;
+    bool told = file != NULL && fscanf(file, "%llu", &number) == 1;
+
+    if (file != NULL)
+        fclose(file);
+    return told ? number : UINT64_MAX;
+}
+
+static uint64_t group_limit(void)
+{
+    char line[PATH_SIZE], path[PATH_SIZE + 64];
+    uint64_t least = UINT64_MAX;
+    FILE *file = fopen("/proc/self/cgroup", "re");
+    bool found = false;
+
+    while (file != NULL && !found && fgets(line, sizeof line, file) != NULL)
+        found = strncmp(line, "0::", 3) == 0;
+    if (file != NULL)
+        fclose(file);
+    if (!found)
+        return number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes");
+    line[strcspn(line, "\n")] = '\0';
+    for (char *end = line + strlen(line); end > line + 2;) {
+        snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", line + 3);
+        uint64_t limit = number_in(path);
+
+        least = limit < least ? limit : least;
+        while (end > line + 2 && *end != '/')
+            end--;
+        *end = '\0';
+    }
+    return least;
+}
+
+static uint64_t address_limit(void)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur
+                                                                                : UINT64_MAX;
+}
+
+uint64_t memory_limit(const char **ret_rule)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    uint64_t least = pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : UINT64_MAX;
+    uint64_t group = group_limit(), addresses = address_limit();
+
+    *ret_rule = "the machine's memory";
+    if (group < least) {
+        least = group;
+        *ret_rule = "the memory of its control group";
+    }
+    if (addresses < least) {
+        least = addresses;
+        *ret_rule = "its limit of addresses (ulimit -v)";
+    }
+    return least;
+}
+
+void memory_prepare(void)
+{
+#ifdef __GLIBC__
+    if (address_limit() < FEW_BYTES)
+        mallopt(M_ARENA_MAX, FEW_ARENAS);
+#endif
+    take_reserve();
+    atomic_store(&prepared, true);
+}
+
+/* The reserve once, then patience: who computes beside this one ends, and gives back. */
+static void make_room(unsigned tries)
+{
+    const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
+
+    pthread_mutex_lock(&lock);
+    bool had = reserve != NULL;
+    free(reserve);
+    reserve = NULL;
+    atomic_store(&is_short, true);
+    pthread_mutex_unlock(&lock);
+    if (!had || tries > 0)
+        nanosleep(&pause, NULL);
+}
+
+void *memory_calloc(size_t count, size_t size)
+{
+    void *memory = calloc(count, size);
+
+    for (unsigned i = 0; memory == NULL && atomic_load(&prepared) && i < WAIT_MS / LOOK_MS; i++) {
+        make_room(i);
+        memory = calloc(count, size);
+    }
+    return memory;
+}
+
+void *memory_realloc(void *memory, size_t bytes)
+{
+    void *larger = realloc(memory, bytes);
+
+    for (unsigned i = 0; larger == NULL && atomic_load(&prepared) && i < WAIT_MS / LOOK_MS; i++) {
+        make_room(i);
+        larger = realloc(memory, bytes);
+    }
+    return larger;
 }

@@ -2,8 +2,27 @@
 #ifndef JVIEWD_BASE_MEMORY_H
 #define JVIEWD_BASE_MEMORY_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 /* What was freed goes back to the system: left alone, an allocator keeps it for the thread that
  * freed it. */
 void memory_give_back(void);
+
+/* How many bytes this process may have: the least of the machine's, of its control group's and of
+ * its limit of addresses. `ret_rule` says which, in words. */
+uint64_t memory_limit(const char **ret_rule);
+
+/* For a server: it keeps a reserve, and takes few pools of addresses where addresses are limited.
+ * From then on an allocation that the system refuses has the reserve, and waits for others to free
+ * theirs; after 10 s the process ends. */
+void memory_prepare(void);
+/* Is the reserve gone? Then nothing large is begun. */
+bool memory_is_short(void);
+
+/* As calloc and realloc, for base/arena.c: NULL after the wait. */
+void *memory_calloc(size_t count, size_t size);
+void *memory_realloc(void *memory, size_t bytes);
 
 #endif

@@ -148,6 +148,7 @@ void reply_failure(const struct request *req, struct reply *reply, const struct 
         [ERR_CONFLICT] = {409, "conflict"},
         [ERR_NOT_READY] = {503, "indexing"},
         [ERR_CANCELLED] = {503, "cancelled"},
+        [ERR_BUSY] = {503, "busy"},
     };
     const struct run_candidates *candidates = request_candidates(req);
     struct json json =

@@ -6,6 +6,7 @@
 #include "serve/answer/etag.h"
 #include "serve/answer/reply.h"
 #include "serve/answer/route_table.h"
+#include "serve/dispatch/budget.h"
 #include "serve/kept/kept.h"
 #include "serve/kept/stored.h"
 
@@ -88,7 +89,7 @@ static enum status tag(struct request *req, struct str *ret, struct error *err)
 }
 
 /* What was asked before of a large run is read where it was kept. */
-static enum status handle(struct request *req, struct reply *reply, struct error *err)
+static enum status handle_kept(struct request *req, struct reply *reply, struct error *err)
 {
     const struct run_record *run = request_run_known(req);
 
@@ -107,6 +108,20 @@ static enum status handle(struct request *req, struct reply *reply, struct error
     }
     if (is_ours)
         stored_leave(req, run);
+    return status;
+}
+
+/* What computes over a whole run does so within the budget of memory. */
+static enum status handle(struct request *req, struct reply *reply, struct error *err)
+{
+    const struct run_record *run = request_run_known(req);
+
+    if (run == NULL || !request_route(req)->heavy)
+        return handle_kept(req, reply, err);
+    uint64_t bytes = budget_estimate(run->slice_count);
+    TRY(budget_enter(bytes, err));
+    enum status status = handle_kept(req, reply, err);
+    budget_leave(bytes);
     return status;
 }
 
