@@ -45,16 +45,37 @@ static void put_first(const json_t *overview)
                (long long)(all - (int64_t)json_array_size(findings)));
 }
 
+static void put_snapshot(const json_t *snapshot)
+{
+    size_t at;
+    json_t *row;
+
+    printf("\nMemory: the snapshot %s holds %s.\n",
+           json_string_value(json_object_get(snapshot, "name")),
+           human_bytes((uint64_t)member_ps(snapshot, "total_bytes")).text);
+    json_array_foreach(json_object_get(snapshot, "rows"), at, row)
+    {
+        const char *source = json_string_value(json_object_get(row, "source"));
+
+        if (member_ps(row, "value") > 0)
+            printf("  %-10s %s%s%s\n", human_bytes((uint64_t)member_ps(row, "value")).text,
+                   json_string_value(json_object_get(row, "name")), source == NULL ? "" : "  ",
+                   source == NULL ? "" : source);
+    }
+}
+
 static void put_memory(const json_t *overview)
 {
     const json_t *memory = json_object_get(overview, "memory");
     const char *reason = json_string_value(json_object_get(memory, "reason"));
     const char *owner = json_string_value(json_object_get(memory, "owner"));
 
-    if (reason != NULL) {
+    if (json_is_object(json_object_get(overview, "snapshot")))
+        put_snapshot(json_object_get(overview, "snapshot"));
+    else if (reason != NULL)
         printf("\nMemory: %s\n", reason);
+    if (reason != NULL)
         return;
-    }
     printf("\nMemory: peak %s", human_bytes((uint64_t)member_ps(memory, "peak_bytes")).text);
     if (json_is_integer(json_object_get(memory, "capacity_bytes")))
         printf(" of %s", human_bytes((uint64_t)member_ps(memory, "capacity_bytes")).text);
@@ -222,7 +243,9 @@ int print_overview(const struct cli_call *call, const struct services *services)
         put_devices(overview);
         put_places(overview);
         put_memory(overview);
-        code = put_top(call, services);
+        if (member_ps(overview, "duration_ps") > 0 ||
+            !json_is_object(json_object_get(overview, "snapshot")))
+            code = put_top(call, services);
         put_notes(overview);
         json_decref(overview);
     }

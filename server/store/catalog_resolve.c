@@ -22,7 +22,7 @@ struct known { /* newest first */
     struct str id, content_id, kept_id, name, root;
     const struct str *dirs;
     uint32_t dir_count;
-    bool gone, is_unread;
+    bool gone, is_unread, is_aside; /* aside: it was read, and has no timeline */
     int64_t captured_ns, latest_ns; /* of one that is not read yet: at the latest */
 };
 
@@ -150,20 +150,30 @@ static bool latest_of(struct str text, uint64_t *ret)
     return str_starts(text, STR("latest-")) && str_to_u64(str_skip(text, 7), ret);
 }
 
-/* Newest first, of all or of one profile directory; NULL: there are not so many. *ret_unread: a run
- * that is to be read before, for it may be as new. */
+static const struct known *find_newest(const struct asked *asked, const struct str *root,
+                                       bool is_aside, uint64_t *back)
+{
+    for (uint32_t i = 0; i < asked->count; i++) {
+        const struct known *run = &asked->runs[i];
+
+        if (!run->gone && run->is_aside == is_aside &&
+            (root == NULL || str_equal(run->root, *root)) && (*back)-- == 0)
+            return run;
+    }
+    return NULL;
+}
+
+/* Newest first, of all or of one profile directory; NULL: there are not so many. Behind all others
+ * those without a timeline, a snapshot of memory say. *ret_unread: a run that is to be read before,
+ * for it may be as new. */
 static const struct known *find_latest(const struct asked *asked, const struct str *root,
                                        uint64_t back, const struct known **ret_unread)
 {
-    const struct known *found = NULL;
+    const struct known *found = find_newest(asked, root, false, &back);
 
     *ret_unread = NULL;
-    for (uint32_t i = 0; i < asked->count && found == NULL; i++) {
-        const struct known *run = &asked->runs[i];
-
-        if (!run->gone && (root == NULL || str_equal(run->root, *root)) && back-- == 0)
-            found = run;
-    }
+    if (found == NULL)
+        found = find_newest(asked, root, true, &back);
     for (uint32_t i = 0; i < asked->count && found != NULL; i++) {
         const struct known *run = &asked->runs[i];
 
@@ -256,7 +266,8 @@ static enum status read_known(struct catalog *catalog, struct arena *arena, stru
     struct known *runs = arena_array(arena, struct known, all + 1);
     struct sqlite3_stmt *ask = db_statement(catalog,
                                             "SELECT id, content_id, name, state, root, dirs, "
-                                            "kept_id, order_ns, latest_ns, is_unread FROM runs "
+                                            "kept_id, order_ns, latest_ns, is_unread, EXISTS "
+                                            "(SELECT 1 FROM hosts WHERE run = runs.id) FROM runs "
                                             "ORDER BY order_ns DESC, id",
                                             err);
 
@@ -279,6 +290,8 @@ static enum status read_known(struct catalog *catalog, struct arena *arena, stru
             .captured_ns = db_i64(ask, 7),
             .latest_ns = db_i64(ask, 8),
             .is_unread = db_i64(ask, 9) != 0,
+            .is_aside = db_i64(ask, 10) == 0 && db_i64(ask, 9) == 0 &&
+                        (db_i64(ask, 3) == RUN_READY || db_i64(ask, 3) == RUN_PARTIAL),
         };
         db_split(db_text(ask, 5, arena), arena, &run->dirs, &run->dir_count);
     }

@@ -218,6 +218,19 @@ static void fill_notes(const struct run_traces *run, const struct steps *steps,
         };
 }
 
+enum { SNAPSHOT_ROWS = 3 };
+
+static enum status find_snapshot(struct memo *memo, struct overview *ret, struct error *err)
+{
+    const struct page page = {.limit = SNAPSHOT_ROWS};
+    const struct snapshot_question newest = {.snapshot = STR("")};
+
+    TRY(snapshot_table(memo->run, &newest, &page, memo->arena, &ret->snapshot, err));
+    ret->has_snapshot =
+        ret->snapshot.snapshot != NULL && str_equal(ret->snapshot.unit, STR("bytes"));
+    return OK;
+}
+
 enum status overview(struct memo *memo, struct overview *ret, struct error *err)
 {
     const struct selections *selections;
@@ -233,6 +246,7 @@ enum status overview(struct memo *memo, struct overview *ret, struct error *err)
     TRY(memo_ops(memo, &ops, err));
     TRY(memo_notes(memo, &notes, err));
     TRY(memory_summary(memo->run, memo->restriction, memo->arena, &ret->memory, err));
+    TRY(find_snapshot(memo, ret, err));
     fill_steps(steps, ret);
     if (ret->counted == 0)
         TRY(fill_capture(memo, counted, ret, err));

@@ -8,6 +8,7 @@
 
 #include "analyse/findings/findings.h"
 #include "analyse/memory/memory.h"
+#include "analyse/memory/snapshot.h"
 #include "analyse/ops/op_placement.h"
 
 struct device_busy {
@@ -56,6 +57,8 @@ struct overview {
     struct most_of_time most;
     struct op_placement places;
     struct memory_summary memory;
+    bool has_snapshot; /* of memory, in bytes: the newest, by owner */
+    struct snapshot_table snapshot;
     struct findings findings;        /* all; the first five are shown */
     const struct answer_note *notes; /* of the traces, equal ones of several hosts once */
     uint32_t note_count;

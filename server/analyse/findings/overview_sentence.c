@@ -194,10 +194,34 @@ static void put_step(struct text *out, const struct overview *overview)
         text_putf(out, " Of the time of all %s steps", human_count(overview->counted).text);
 }
 
-static void put_capture(struct text *out, const struct overview *overview)
+/* A snapshot of memory alone has no time: what it holds, and who owns that. */
+static void put_snapshot(struct text *out, const struct snapshot_table *snapshot,
+                         struct arena *arena)
+{
+    int64_t value;
+
+    text_putf(out, "No timeline: the snapshot %.*s holds %s",
+              STR_ARG(str_utf8(arena, snapshot->snapshot->name)),
+              human_bytes((uint64_t)snapshot->total).text);
+    for (uint32_t row = 0; row < snapshot->table.row_count; row++) {
+        struct str name = short_name(table_text_at(&snapshot->table, row, "name"), arena);
+
+        if (!table_integer_at(&snapshot->table, row, "value", &value) || value <= 0)
+            break;
+        text_putf(out, "%s%s of %.*s", row == 0 ? ": " : ", ", human_bytes((uint64_t)value).text,
+                  STR_ARG(name));
+    }
+    text_puts(out, ".");
+}
+
+static void put_capture(struct text *out, const struct overview *overview, struct arena *arena)
 {
     double busy = 0;
 
+    if (overview->duration_ps <= 0 && overview->has_snapshot) {
+        put_snapshot(out, &overview->snapshot, arena);
+        return;
+    }
     if (overview->duration_ps <= 0) {
         text_puts(out, "No steps were found: nothing was recorded that takes time.");
         return;
@@ -225,7 +249,7 @@ struct str overview_sentence(const struct overview *overview, struct arena *aren
     if (overview->counted > 0)
         put_step(&out, overview);
     else
-        put_capture(&out, overview);
+        put_capture(&out, overview, arena);
     put_shares(&out, overview, arena);
     put_most(&out, overview, arena);
 

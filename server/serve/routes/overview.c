@@ -197,6 +197,24 @@ static void put_memory(struct json *json, const struct memory_summary *memory)
     json_close(json, '}');
 }
 
+/* The newest snapshot of memory and its largest owners; null where the run has none. */
+static void put_snapshot(struct json *json, const struct overview *overview)
+{
+    json_key(json, "snapshot");
+    if (!overview->has_snapshot) {
+        json_add_null(json);
+        return;
+    }
+    json_open(json, '{');
+    json_put_text(json, "name", overview->snapshot.snapshot->name);
+    json_put_integer(json, "total_bytes", overview->snapshot.total);
+    json_key(json, "rows");
+    json_open(json, '[');
+    json_put_row_objects(json, &overview->snapshot.table);
+    json_close(json, ']');
+    json_close(json, '}');
+}
+
 /* Where ops ran; what of hosts and callbacks might be on a device. */
 static void put_places(struct json *json, const struct op_placement *places)
 {
@@ -291,6 +309,8 @@ static enum status get_overview(struct request *req, struct reply *reply, struct
     struct overview answer;
 
     TRY(request_traces(req, &run, err));
+    if (run->host_count == 0) /* then what else lies there is all there is to say */
+        TRY(request_all_traces(req, &run, err));
     TRY(request_restriction(req, &restriction, err));
 
     struct memo *memo = request_memo(req, run, &restriction);
@@ -315,6 +335,7 @@ static enum status get_overview(struct request *req, struct reply *reply, struct
     put_most(&json, &answer);
     put_places(&json, &answer.places);
     put_memory(&json, &answer.memory);
+    put_snapshot(&json, &answer);
     TRY(put_findings(&json, memo, &answer, err));
     json_put_notes(&json, lists, counts, 3);
     json_put_approx(&json, &answer.top);
