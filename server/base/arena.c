@@ -99,13 +99,14 @@ void arena_destroy(struct arena *arena)
     free(arena);
 }
 
-void arena_reset(struct arena *arena)
+/* The newest block that is small enough stays. */
+static void reset_keeping(struct arena *arena, size_t size_max)
 {
     struct block *kept = NULL;
 
     for (struct block *block = arena->newest, *older; block != NULL; block = older) {
         older = block->older;
-        if (kept == NULL && block->size <= BLOCK_MAX)
+        if (kept == NULL && block->size <= size_max)
             kept = block;
         else
             block_destroy(block);
@@ -119,6 +120,17 @@ void arena_reset(struct arena *arena)
     }
     arena->newest = kept;
     arena->used = 0;
+}
+
+void arena_reset(struct arena *arena)
+{
+    reset_keeping(arena, BLOCK_MAX);
+}
+
+void arena_reset_small(struct arena *arena)
+{
+    reset_keeping(arena, BLOCK_MIN);
+    arena->next_size = BLOCK_MIN - HEADER;
 }
 
 size_t arena_used(const struct arena *arena)

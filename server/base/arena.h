@@ -14,7 +14,9 @@ struct arena;
 
 struct arena *arena_create(void);
 void arena_destroy(struct arena *arena); /* takes NULL */
-void arena_reset(struct arena *arena);   /* keeps one block for the next use */
+void arena_reset(struct arena *arena);   /* keeps one block for the next use, up to 1 MiB */
+/* Keeps one page: for an arena that waits long, among many, for its next use. */
+void arena_reset_small(struct arena *arena);
 size_t arena_used(const struct arena *arena);
 
 /* Zeroed, aligned for any type; count * size is checked. */

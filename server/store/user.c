@@ -1,6 +1,7 @@
 /* Opening the user database, and when it may be written.
  *
  *   no file          nothing is read; the first write makes it
+ *   directory gone   that it was open in: neither, and said, until it is back
  *   ours             read and written
  *   ours, newer      read as far as its tables are those of this version; never written
  *   ours, damaged    read as far as it goes; never written
@@ -9,6 +10,7 @@
  */
 #include "store/user_db.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -36,6 +38,10 @@ static const char damaged[] =
     "it is damaged; what can be read is shown. `sqlite3 user.db .recover` "
     "may save the rest";
 
+static const char gone[] =
+    "its directory vanished while it was in use; put it back, or start jviewd anew to begin "
+    "another one";
+
 static const char schema[] =
     "CREATE TABLE baselines(name TEXT PRIMARY KEY, content_id TEXT NOT NULL,"
     " run_name TEXT NOT NULL, set_ns INTEGER NOT NULL) WITHOUT ROWID;"
@@ -54,6 +60,8 @@ struct user {
     struct sqlite3 *db; /* NULL: no file, or none that can be read */
     dev_t device;       /* of the open file: another one may have taken its place */
     ino_t inode;
+    dev_t place_device;  /* of the directory in which it was open */
+    ino_t place_inode;   /* 0: it never was */
     char why[400];       /* nothing can be written; "" it can */
     bool is_held;        /* because another program holds it just now */
     bool is_partly_read; /* damaged, or of a newer version: what cannot be read is not there */
@@ -117,6 +125,14 @@ static bool is_passing(int code)
            code == SQLITE_NOMEM || code == SQLITE_INTERRUPT || code == SQLITE_CANTOPEN;
 }
 
+static bool is_disk_full(struct user *user, int code)
+{
+    int error = user->db == NULL ? 0 : sqlite3_system_errno(user->db);
+
+    return code == SQLITE_FULL || ((code == SQLITE_IOERR || code == SQLITE_CANTOPEN) &&
+                                   (error == ENOSPC || error == EDQUOT));
+}
+
 static enum status db_failed(struct user *user, struct error *err)
 {
     int code = user->db == NULL ? SQLITE_CANTOPEN : sqlite3_errcode(user->db) & 0xff;
@@ -124,6 +140,8 @@ static enum status db_failed(struct user *user, struct error *err)
     user->is_in_the_way = is_passing(code);
     if (is_damage(user, code))
         return fail(err, ERR_PERMISSION, "nothing was written to %s: %s", user->path, user->why);
+    if (is_disk_full(user, code))
+        return fail(err, ERR_IO, "nothing was written to %s: the disk is full", user->path);
     if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
         return fail(err, ERR_IO,
                     "another program holds %s; nothing was changed, try again in a moment",
@@ -247,6 +265,38 @@ static void judge(struct user *user)
     }
 }
 
+/* Where the path has a directory; false without one. */
+static bool directory_of(const struct user *user, char ret[PATH_SIZE])
+{
+    const char *slash = strrchr(user->path, '/');
+
+    if (slash != NULL)
+        snprintf(ret, PATH_SIZE, "%.*s", (int)(slash - user->path), user->path);
+    return slash != NULL;
+}
+
+static void remember_place(struct user *user)
+{
+    char directory[PATH_SIZE];
+    struct stat info;
+
+    if (directory_of(user, directory) && stat(directory, &info) == 0) {
+        user->place_device = info.st_dev;
+        user->place_inode = info.st_ino;
+    }
+}
+
+/* Removed or unmounted; a file that was moved out of it is another matter. */
+static bool is_place_gone(const struct user *user)
+{
+    char directory[PATH_SIZE];
+    struct stat info;
+
+    return user->place_inode != 0 && directory_of(user, directory) &&
+           (stat(directory, &info) != 0 || info.st_dev != user->place_device ||
+            info.st_ino != user->place_inode);
+}
+
 static void connect(struct user *user, int flags)
 {
     struct stat info;
@@ -271,6 +321,7 @@ static void connect(struct user *user, int flags)
             deny_and_leave(user, not_a_database);
         user->device = info.st_dev;
         user->inode = info.st_ino;
+        remember_place(user);
     }
 }
 
@@ -282,7 +333,8 @@ static void look(struct user *user)
 
     if (stat(user->path, &info) != 0) {
         disconnect(user);
-        user->why[0] = '\0';
+        user->inode = 0; /* whatever stands there next is looked at */
+        deny(user, is_place_gone(user) ? gone : "");
         return;
     }
     bool same = user->device == info.st_dev && user->inode == info.st_ino;
@@ -296,12 +348,10 @@ static void look(struct user *user)
 static enum status make_directory(struct user *user, struct error *err)
 {
     char directory[PATH_SIZE];
-    const char *slash = strrchr(user->path, '/');
 
-    if (slash == NULL)
+    if (!directory_of(user, directory))
         return fail(err, ERR_NOT_FOUND,
                     "there is no home to keep notes and baselines in: give --data-dir DIR");
-    snprintf(directory, sizeof directory, "%.*s", (int)(slash - user->path), user->path);
     return directory_make(directory, err);
 }
 

@@ -109,7 +109,7 @@ static int begin_request(struct mg_connection *conn)
     front_answered(http->front, answering.ticket, !exchange->close);
     int status = exchange->reply.status;
     reply_free(&exchange->reply);
-    arena_reset(exchange->arena);
+    arena_reset_small(exchange->arena);
     if (exchange->computed)
         memory_give_back();
     atomic_fetch_sub(&http->server.in_flight, 1);

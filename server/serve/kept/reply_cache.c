@@ -1,8 +1,15 @@
-/* A table of small replies by hash, each good until the catalog changes. */
+/* A table of small replies by hash, each good until the catalog changes.
+ *
+ * Every slot has its place in one mapping, and pages behind its body go back to the system. Bodies
+ * from malloc would lie among what requests free, and hold its pages: the server would grow by
+ * some hundred bytes a question.
+ */
 #include "serve/kept/reply_cache.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/hash.h"
 #include "serve/answer/etag.h"
@@ -20,21 +27,35 @@ struct slot {
     uint64_t generation;
     struct kept_header headers[KEPT_HEADERS_MAX];
     uint32_t header_count;
-    uint8_t *body; /* NULL: empty */
-    size_t body_count;
+    size_t body_count; /* 0: empty */
 };
 
 struct reply_cache {
     pthread_mutex_t mutex;
     struct slot slots[SLOTS];
+    uint8_t *bodies; /* BODY_BYTES_MAX a slot; NULL: nothing is kept */
+    size_t page;
 };
+
+static uint8_t *body_of(const struct reply_cache *cache, const struct slot *slot)
+{
+    return cache->bodies + (size_t)(slot - cache->slots) * BODY_BYTES_MAX;
+}
+
+static size_t whole_pages(const struct reply_cache *cache, size_t count)
+{
+    return (count + cache->page - 1) / cache->page * cache->page;
+}
 
 struct reply_cache *reply_cache_create(void)
 {
     struct reply_cache *cache = memory_resize(NULL, 1, sizeof *cache);
 
-    *cache = (struct reply_cache){0};
+    *cache = (struct reply_cache){.page = (size_t)sysconf(_SC_PAGESIZE)};
     pthread_mutex_init(&cache->mutex, NULL);
+    void *bodies = mmap(NULL, (size_t)SLOTS * BODY_BYTES_MAX, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    cache->bodies = bodies == MAP_FAILED ? NULL : bodies;
     return cache;
 }
 
@@ -42,8 +63,8 @@ void reply_cache_destroy(struct reply_cache *cache)
 {
     if (cache == NULL)
         return;
-    for (uint32_t i = 0; i < SLOTS; i++)
-        free(cache->slots[i].body);
+    if (cache->bodies != NULL)
+        (void)munmap(cache->bodies, (size_t)SLOTS * BODY_BYTES_MAX);
     pthread_mutex_destroy(&cache->mutex);
     free(cache);
 }
@@ -65,11 +86,12 @@ static bool same_key(struct hash128 a, struct hash128 b)
     return a.high == b.high && a.low == b.low;
 }
 
-static void fill(const struct slot *slot, struct arena *arena, struct reply *reply)
+static void fill(const struct reply_cache *cache, const struct slot *slot, struct arena *arena,
+                 struct reply *reply)
 {
     uint8_t *body = arena_alloc(arena, slot->body_count, 1);
 
-    memcpy(body, slot->body, slot->body_count);
+    memcpy(body, body_of(cache, slot), slot->body_count);
     reply->status = 200;
     reply->type = TYPE_JSON;
     reply->borrowed = (struct bytes){.at = body, .count = slot->body_count};
@@ -86,9 +108,9 @@ bool reply_cache_get(struct reply_cache *cache, const struct request *req, uint6
     struct str known = header_get(req->headers, req->header_count, STR("if-none-match"));
 
     pthread_mutex_lock(&cache->mutex);
-    bool found = slot->body != NULL && slot->generation == generation && same_key(slot->key, key);
+    bool found = slot->body_count > 0 && slot->generation == generation && same_key(slot->key, key);
     if (found)
-        fill(slot, req->arena, reply);
+        fill(cache, slot, req->arena, reply);
     pthread_mutex_unlock(&cache->mutex);
     if (found && known.count > 0 && etag_matches(known, reply_header_get(reply, STR("ETag")))) {
         struct str etag = reply_header_get(reply, STR("ETag"));
@@ -124,15 +146,17 @@ static void copy_text(char to[HEADER_BYTES_MAX], struct str from)
 void reply_cache_put(struct reply_cache *cache, const struct request *req, uint64_t generation,
                      const struct reply *reply)
 {
-    if (!is_keepable(reply))
+    if (cache->bodies == NULL || !is_keepable(reply))
         return;
     struct hash128 key = key_of(req);
     struct slot *slot = &cache->slots[key.low % SLOTS];
     struct bytes body = reply_bytes(reply);
 
     pthread_mutex_lock(&cache->mutex);
-    slot->body = memory_resize(slot->body, body.count, 1);
-    memcpy(slot->body, body.at, body.count);
+    size_t held = whole_pages(cache, slot->body_count), taken = whole_pages(cache, body.count);
+    if (held > taken)
+        (void)madvise(body_of(cache, slot) + taken, held - taken, MADV_DONTNEED);
+    memcpy(body_of(cache, slot), body.at, body.count);
     slot->body_count = body.count;
     slot->key = key;
     slot->generation = generation;

@@ -23,7 +23,7 @@ static void zeroed_and_aligned(void **state)
     static const size_t sizes[] = {0, 1, 15, 16, 17, 1000, 1016, 5000, 100000, 3 << 20};
     struct arena *arena = arena_create();
 
-    for (int round = 0; round < 3; round++) {
+    for (int round = 0; round < 4; round++) {
         for (size_t i = 0; i < 200; i++) {
             size_t size = sizes[i % COUNT(sizes)];
             unsigned char *at = arena_alloc(arena, size, 1);
@@ -34,7 +34,10 @@ static void zeroed_and_aligned(void **state)
                 memset(at, 0xEE, size);
         }
         CHECK("used", arena_used(arena) >= 20 * (3 << 20));
-        arena_reset(arena);
+        if (round % 2 == 0)
+            arena_reset(arena);
+        else
+            arena_reset_small(arena);
         CHECK_INT("reset", arena_used(arena), 0);
     }
     arena_destroy(arena);
