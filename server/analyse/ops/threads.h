@@ -2,8 +2,7 @@
  *
  *   python   step ........   step ....     busy: when any slice was open, each moment once
  *              a ...  b ..     a .
- *   lane            |-----|                a lane of the thread, as CUDA's calls are one, counts to
- * it
+ *   lane            |-----|                counts to its thread, as CUDA's calls do
  *
  * A thread is busy while it waits, too, where the profile records the wait: the table says when a
  * thread was recorded at something, and the names say at what.
