@@ -160,6 +160,7 @@ static int examine(const struct question *question)
         code = examine_runs(&findings, question, &lacks_devices);
     if (code == EXIT_OK) {
         doctor_machine(&findings, "", lacks_devices);
+        doctor_sandbox(&findings);
         doctor_waiting(&findings, PERFETTO_PORT, question->release);
         doctor_port(&findings, question->port);
         if (question->json)

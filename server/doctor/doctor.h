@@ -50,6 +50,8 @@ void doctor_room(struct findings *findings, const char *kind, const char *path);
 void doctor_cache(struct findings *findings, const struct app *app);
 /* `system_root` is "" but in tests: what /proc, /dev and /usr/lib hold is looked up below it. */
 void doctor_machine(struct findings *findings, const char *system_root, bool runs_lack_devices);
+/* What this process could give up; of this machine, whatever the root. */
+void doctor_sandbox(struct findings *findings);
 /* Is 127.0.0.1:PORT taken, and by a JAX program that waits for its trace to be fetched? `release`
  * fetches it once, which lets the program go on. */
 void doctor_waiting(struct findings *findings, int port, bool release);

@@ -169,7 +169,7 @@ static void look_at_driver(struct findings *findings, const char *root, bool run
 }
 
 /* What reads files and runs queries gives up: all of it, or what is missing and why. */
-static void look_at_sandbox(struct findings *findings)
+void doctor_sandbox(struct findings *findings)
 {
     unsigned parts = sandbox_parts();
 
@@ -188,15 +188,13 @@ static void look_at_sandbox(struct findings *findings)
     if ((parts & SANDBOX_CALLS) == 0)
         add(findings, "no-seccomp", FINDING_WARNING, "seccomp",
             "whoever reads a profile keeps all system calls: the kernel takes no filter, or this "
-            "is "
-            "a build with a sanitizer",
+            "is a build with a sanitizer",
             "a kernel with CONFIG_SECCOMP_FILTER; a container must allow prctl and seccomp");
 }
 
 void doctor_machine(struct findings *findings, const char *system_root, bool runs_lack_devices)
 {
     look_at_wsl(findings, system_root);
-    look_at_sandbox(findings);
     look_at_driver(findings, system_root, runs_lack_devices);
     look_at_cupti(findings, system_root);
     look_at_devices(findings, system_root);
