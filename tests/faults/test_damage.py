@@ -8,6 +8,7 @@ JVIEWD_DAMAGES is how many are tried (60). Each damages one file (a flipped bit,
 import json
 import os
 import random
+import shutil
 
 import harness
 
@@ -105,6 +106,32 @@ def a_server_heals_and_tells(place):
     print(remade, "of", tries, "were found while something was asked; others when the index was opened, or not read")
 
 
+def without_its_files_it_is_refused(place):
+    """Nothing is left to make the index from: 422 with the reason, or 404 where the damage is seen as the index is opened."""
+    place.sample(RUN)
+    server = place.serve()
+    server.until_settled()
+    sound = server.fetch("/api/overview", run=RUN, wait_ms=10000)[2]
+    assert server.stop() == 0
+    shutil.rmtree(place.profiles / RUN)
+    files = cached(place)
+    segment, seen = next(path for path in files if path.suffix == ".seg"), set()
+    for number in range(8):
+        restore(place, files)
+        bytes_ = bytearray(files[segment])
+        bytes_[128 + number * (len(bytes_) - 256) // 8] ^= 255
+        segment.write_bytes(bytes_)
+        server = place.serve()
+        harness.until("the scan", lambda: server.fetch("/api/runs")[2]["runs"][:1] != [])
+        status, _, body = server.fetch("/api/overview", run=RUN, wait_ms=2000)
+        assert status in (200, 404, 422), (number, status, body)
+        assert status != 200 or body["breakdown"] == sound["breakdown"], number
+        assert status != 422 or "no longer there" in body["detail"], body
+        seen.add(status)
+        assert server.stop() == 0
+    assert 422 in seen, seen
+
+
 def another_runs_attribution_is_not_taken(place):
     """The attributions of two runs change places."""
     names = ("step_500", "step_1500")
@@ -120,4 +147,4 @@ def another_runs_attribution_is_not_taken(place):
 
 
 if __name__ == "__main__":
-    harness.main([no_answer_is_wrong, a_server_heals_and_tells, another_runs_attribution_is_not_taken])
+    harness.main([no_answer_is_wrong, a_server_heals_and_tells, without_its_files_it_is_refused, another_runs_attribution_is_not_taken])
