@@ -228,6 +228,7 @@ static void add_entry(struct attribute_work *work, const struct track *track, tr
         .launch = NO_SLICE,
         .start_ps = chunk->start_ps[at],
         .dur_ps = chunk->dur_ps[at],
+        .self_ps = chunk->start_ps[at] + chunk->dur_ps[at] / 2, /* until entries_nest */
     };
 }
 

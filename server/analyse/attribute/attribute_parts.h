@@ -161,7 +161,8 @@ void launches_find(struct attribute_work *work);
 /* What an arrow from a host leads to the slice from; NO_SLICE: nothing. */
 slice_id launch_of_slice(const struct trace *trace, slice_id slice);
 void entries_order(struct attribute_work *work); /* by_device_time */
-void entries_place(struct attribute_work *work); /* executions that no arg told */
+/* Executions that no arg told. Until entries_nest self_ps is the middle of what the file shows. */
+void entries_place(struct attribute_work *work);
 /* Of the first executions, which the file tells apart, those that no arrow leads to. */
 void calls_find(struct attribute_work *work, uint32_t told_count);
 void entries_nest(struct attribute_work *work); /* true ends, executions' hulls, self times */

@@ -77,39 +77,51 @@ struct module_slices {
     const struct trace *trace;
     const struct row *row;
     uint32_t *executions; /* by ordinal; NO_EXECUTION until an op falls inside */
+    struct slice at;      /* the one that was found last, */
+    bool found;           /* where any was, */
+    int64_t from_ps;      /* and when: it is the one to be found from then up to its end */
 };
 
-static void place_in_module(struct attribute_work *work, struct module_slices *modules,
-                            struct attributed *entry)
+/* Ops come in time order, so the module is mostly that of the op before. */
+static bool find_module(struct module_slices *modules, int64_t at_ps)
 {
-    if (modules->row == NULL)
-        return;
+    bool is_same = at_ps >= modules->from_ps &&
+                   (!modules->found || at_ps < modules->at.start_ps + modules->at.dur_ps);
 
-    /* By the middle of what the file shows: edges of two clocks differ by a little. */
-    struct slice own = trace_slice(work->trace, entry->slice);
-    int64_t middle_ps = own.start_ps + own.dur_ps / 2;
-    uint32_t ordinal = row_find(work->trace, modules->row, middle_ps);
+    if (!is_same) {
+        uint32_t ordinal = row_find(modules->trace, modules->row, at_ps);
 
-    if (ordinal >= modules->row->count)
-        return;
-
-    struct slice slice = trace_slice(work->trace, modules->row->first_slice + ordinal);
-
-    if (slice.start_ps > middle_ps)
-        return;
-    if (modules->executions[ordinal] == NO_EXECUTION) {
-        modules->executions[ordinal] =
-            execution_add(work, work->op_contexts[entry->op], slice.id, entry->device);
-        work->executions[modules->executions[ordinal]].launch =
-            launch_of_slice(work->trace, slice.id);
+        modules->from_ps = at_ps;
+        modules->found = ordinal < modules->row->count;
+        if (modules->found)
+            modules->at = trace_slice(modules->trace, modules->row->first_slice + ordinal);
+        if (modules->found && modules->at.start_ps < at_ps)
+            modules->from_ps = modules->at.start_ps + 1; /* an instant may lie at its start */
     }
-    entry->execution = modules->executions[ordinal];
+    return modules->found && modules->at.start_ps <= at_ps;
+}
+
+/* By the middle of what the file shows: edges of two clocks differ by a little. */
+static void place_in_module(struct attribute_work *work, struct module_slices *modules,
+                            struct attributed *entry, int64_t middle_ps)
+{
+    if (!find_module(modules, middle_ps))
+        return;
+
+    slice_id slice = modules->at.id;
+    uint32_t *execution = &modules->executions[slice - modules->row->first_slice];
+
+    if (*execution == NO_EXECUTION) {
+        *execution = execution_add(work, work->op_contexts[entry->op], slice, entry->device);
+        work->executions[*execution].launch = launch_of_slice(work->trace, slice);
+    }
+    entry->execution = *execution;
 }
 
 static struct module_slices modules_of(const struct attribute_work *work, int32_t device)
 {
     const struct trace *trace = work->trace;
-    struct module_slices modules = {.trace = trace};
+    struct module_slices modules = {.trace = trace, .from_ps = INT64_MAX};
 
     for (track_id id = 0; id < trace->track_count; id++) {
         const struct track *track = &trace->tracks[id];
@@ -188,7 +200,7 @@ void entries_place(struct attribute_work *work)
         }
         if (entry->execution == NO_EXECUTION) {
             if (modules.row != NULL)
-                place_in_module(work, &modules, entry);
+                place_in_module(work, &modules, entry, entry->self_ps);
             else
                 place_by_first_op(work, running, entry);
         }
