@@ -4,12 +4,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyse/stats/rank_shift.h"
 #include "analyse/stats/stats.h"
+#include "analyse/stats/welch.h"
 #include "base/arena.h"
 
 enum { SEGMENT_LEAST = 3 };
-#define JUMP_CONFIDENCE 0.99
+#define DEVIATIONS 1.4826     /* of a normal value, from the median deviation */
+#define JUMP_BY_CHANCE 0.0002 /* of one place; the split is the best of all places */
+#define ALIKE_UNSURE 1.0      /* deviations of a measured correlation that it may be larger */
+#define MOST_ALIKE 0.95
 
 struct series { /* sums[i]: of the first i ranks */
     double *sums, *squares;
@@ -97,7 +100,6 @@ static int64_t clamped(double value)
 static struct level level_of(const int64_t *values, uint32_t first, uint32_t end,
                              struct arena *arena)
 {
-    const double two_deviations = 2 * 1.4826; /* of a normal's median deviation */
     int64_t *sorted = arena_array(arena, int64_t, (size_t)end - first);
     struct level ret = {.first = first, .end = end};
 
@@ -105,7 +107,7 @@ static struct level level_of(const int64_t *values, uint32_t first, uint32_t end
     ret.median = median_of(sorted, end - first);
     for (uint32_t i = first; i < end; i++)
         sorted[i - first] = clamped(fabs((double)values[i] - (double)ret.median));
-    double noise = two_deviations * (double)median_of(sorted, end - first);
+    double noise = 2 * DEVIATIONS * (double)median_of(sorted, end - first);
     ret.low = clamped((double)ret.median - noise);
     ret.high = clamped((double)ret.median + noise);
     return ret;
@@ -134,35 +136,118 @@ static void settle(const int64_t *values, struct level *left, struct level *righ
     *right = level_of(values, best, right->end, arena);
 }
 
-/* Do they differ by more than runs differ among themselves, and than neighbours that are alike may
- * drift? By the gate's own interval, of ranks. */
-static bool is_jump(const int64_t *ranks, const struct level *left, const struct level *right)
+/* The values as numbers, a stray one no further than three deviations from its level's median: it
+ * shall neither make a jump nor hide one. */
+static void pull_near(const int64_t *values, const struct level *levels, uint32_t count,
+                      int64_t *room, double *ret)
 {
-    const int64_t *a = ranks + left->first, *b = ranks + right->first;
-    uint32_t a_count = left->end - left->first, b_count = right->end - right->first;
-    double widening = rank_shift_widening(a, a_count, b, b_count);
-    struct rank_shift shift = rank_shift_of(a, a_count, b, b_count, JUMP_CONFIDENCE, widening);
+    uint32_t all = levels[count - 1].end;
 
-    return shift.bounded && (shift.low > 0 || shift.high < 0);
+    for (uint32_t level = 0; level < count; level++)
+        for (uint32_t i = levels[level].first; i < levels[level].end; i++) {
+            ret[i] = (double)values[i] - (double)levels[level].median;
+            room[i] = clamped(fabs(ret[i]));
+        }
+    double most = 3 * DEVIATIONS * (double)median_of(room, all);
+    for (uint32_t level = 0; level < count; level++)
+        for (uint32_t i = levels[level].first; i < levels[level].end; i++) {
+            if (most > 0)
+                ret[i] = fmax(-most, fmin(most, ret[i]));
+            ret[i] += (double)levels[level].median;
+        }
 }
 
-/* Levels that do not differ are one; how many are left. */
-static uint32_t join_alike(const int64_t *values, const double *ranks, struct level *levels,
-                           uint32_t count, struct arena *arena)
+/* What is left of the values beside the means of their levels. */
+struct rest {
+    double products, squares; /* of neighbours of one level; of all */
+    uint32_t levels, count;
+};
+
+static double mean_of(const double *near, const struct level *level)
 {
-    uint32_t left = count > 0, all = count > 0 ? levels[count - 1].end : 0;
-    int64_t *whole = arena_array(arena, int64_t, all);
+    double sum = 0;
 
-    for (uint32_t i = 0; i < all; i++)
-        whole[i] = (int64_t)(2 * ranks[i]); /* equal values share a half */
+    for (uint32_t i = level->first; i < level->end; i++)
+        sum += near[i];
+    return sum / (level->end - level->first);
+}
 
-    for (uint32_t i = 1; i < count; i++) {
-        if (is_jump(whole, &levels[left - 1], &levels[i]))
-            levels[left++] = levels[i];
-        else
-            levels[left - 1] = level_of(values, levels[left - 1].first, levels[i].end, arena);
+static void add_rest(const double *near, const struct level *level, struct rest *ret)
+{
+    double mean = mean_of(near, level);
+
+    for (uint32_t i = level->first; i < level->end; i++) {
+        ret->squares += (near[i] - mean) * (near[i] - mean);
+        if (i > level->first)
+            ret->products += (near[i] - mean) * (near[i - 1] - mean);
     }
-    return left;
+    ret->levels++;
+    ret->count += level->end - level->first;
+}
+
+/* How much more a level's mean varies than that of values that do not follow each other: of the
+ * largest correlation of neighbours that the series may well have. Means that were fitted take
+ * about (1 + 3 r) levels / count off of what is measured. */
+static double widening_of(const struct rest *rest)
+{
+    double count = rest->count, fitted = rest->levels / count;
+    double measured = rest->squares > 0 ? rest->products / rest->squares : 0;
+    double r = (measured + fitted) / (1 - fmin(0.5, 3 * fitted)) + ALIKE_UNSURE / sqrt(count);
+
+    r = fmax(0, fmin(MOST_ALIKE, r));
+    return (1 + r) / (1 - r);
+}
+
+/* Student's t of the means of two levels, as a normal deviation is rare. */
+static double apart(const double *near, const struct level *left, const struct level *right,
+                    double widening)
+{
+    double a = left->end - left->first, b = right->end - right->first;
+    struct rest rest = {0};
+
+    add_rest(near, left, &rest);
+    add_rest(near, right, &rest);
+    double difference = fabs(mean_of(near, left) - mean_of(near, right));
+    double deviation = sqrt(rest.squares / (a + b - 2) * (1 / a + 1 / b) * widening);
+    return deviation > 0 ? difference / deviation : difference > 0 ? INFINITY : 0;
+}
+
+/* Joins the two that differ least, until all differ by more than chance and drift bring about. */
+static uint32_t join_alike(const int64_t *values, struct level *levels, uint32_t count,
+                           struct arena *arena)
+{
+    uint32_t all = levels[count - 1].end;
+    int64_t *room = arena_array(arena, int64_t, all);
+    double *near = arena_array(arena, double, all);
+
+    while (count > 1) {
+        struct rest rest = {0};
+        uint32_t least_at = 0;
+        double least = INFINITY;
+
+        pull_near(values, levels, count, room, near);
+        for (uint32_t i = 0; i < count; i++)
+            add_rest(near, &levels[i], &rest);
+        double widening = widening_of(&rest);
+
+        for (uint32_t i = 1; i < count; i++) {
+            double freedom = levels[i].end - levels[i - 1].first - 2;
+            double sure = apart(near, &levels[i - 1], &levels[i], widening) /
+                          student_beyond(JUMP_BY_CHANCE, freedom);
+
+            if (sure < least) {
+                least = sure;
+                least_at = i;
+            }
+        }
+        if (least > 1)
+            break;
+        levels[least_at - 1] =
+            level_of(values, levels[least_at - 1].first, levels[least_at].end, arena);
+        count--;
+        memmove(&levels[least_at], &levels[least_at + 1], (count - least_at) * sizeof *levels);
+    }
+    return count;
 }
 
 uint32_t changes_find(const int64_t *values, uint32_t count, struct arena *arena,
@@ -189,5 +274,5 @@ uint32_t changes_find(const int64_t *values, uint32_t count, struct arena *arena
         (*ret)[--at] = level_of(values, before[end], end, arena);
     for (uint32_t i = 1; i < segments; i++)
         settle(values, &(*ret)[i - 1], &(*ret)[i], arena);
-    return join_alike(values, ranks, *ret, segments, arena);
+    return join_alike(values, *ret, segments, arena);
 }

@@ -6,10 +6,11 @@
  * Optimal partitioning (Jackson and others 2005; what PELT prunes) of the values' ranks: the
  * segments whose ranks differ least, in squares, from their segment's mean, each segment more
  * costing 3 ln n of the ranks' variance. Ranks, so that one stray run is no jump and spreads are
- * alike; then each split is moved to where the values themselves part. Two segments are one again
- * where the interval of their difference (rank_shift.h, at 0.99) goes through 0: it is as wide as
- * runs differ among themselves, and wider where those that follow each other are alike. A segment
- * has three values at least; a lasting jump needs about ln n of them.
+ * alike; then each split is moved to where the values themselves part. What may be drift is joined
+ * again, the two levels that differ least first: Student's t of their means, of which stray values
+ * are pulled near, with an error wider by the root of (1 + r) / (1 - r), as runs that follow each
+ * other are alike. r is measured about all levels, and taken a deviation larger than measured. A
+ * segment has three values at least; a lasting jump needs about ln n of them.
  */
 #ifndef JVIEWD_ANALYSE_STATS_CHANGES_H
 #define JVIEWD_ANALYSE_STATS_CHANGES_H
