@@ -396,6 +396,8 @@ static int run_command(struct app *app, int argc, char **argv)
             return EXIT_NOT_FOUND;
         }
     }
+    if (app->options.memory_bytes_max > 0) /* else one question has what there is */
+        budget_set(app->options.memory_bytes_max, "--memory-max");
     app->options.roots = (struct texts){.at = call.roots, .count = call.root_count};
     if (call.cache_dir != NULL && call.cache_dir[0] != '\0')
         app->options.cache_dir = call.cache_dir;

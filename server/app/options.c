@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "base/distance.h"
 #include "base/file.h"
 
 enum { CONFIG_BYTES_MAX = 1 << 20, NAME_MAX_BYTES = 64, TEXTS_MAX = 256 };
@@ -194,14 +195,32 @@ static bool set_value(struct reading *reading, const struct option *option, stru
     return false;
 }
 
+/* What would do, in words. */
+static const char *wanted(const struct option *option)
+{
+    switch (option->kind) {
+    case VALUE_NONE:
+        return "yes or no";
+    case VALUE_BYTES:
+        return "a size is a whole number of bytes, or one with K, M, G or T behind it (500M, 20G)";
+    case VALUE_PORT:
+        return "a port is a number up to 65535, or auto (8080|auto|0)";
+    case VALUE_COUNT:
+        return "a whole number from 1 to 1024";
+    case VALUE_TEXT:
+    case VALUE_TEXTS:
+        break;
+    }
+    return option->words != NULL ? option->words : option->value;
+}
+
 static enum status set(struct reading *reading, const struct option *option, struct str value,
                        struct error *err)
 {
     if (set_value(reading, option, value))
         return OK;
-    return fail(err, ERR_INVALID, "%s%s cannot be \"%.*s\"%s%s", reading->place, option->name,
-                STR_ARG(value), option->value == NULL ? "" : ": ",
-                option->value == NULL ? "" : option->value);
+    return fail(err, ERR_INVALID, "%s%s cannot be \"%.*s\": %s", reading->place, option->name,
+                STR_ARG(value), wanted(option));
 }
 
 /* The option a word means; *ret_value is set when the word says the value, too. */
@@ -219,6 +238,25 @@ static const struct option *find(const char *word, const char **ret_value)
             return &table[i];
     }
     return NULL;
+}
+
+/* The flag that a word was perhaps meant to be. */
+static const char *nearest(const char *word)
+{
+    const char *best = table[0].name;
+    unsigned least = UINT32_MAX;
+
+    for (size_t i = 0; i < COUNT(table) + COUNT(aliases); i++) {
+        bool is_alias = i >= COUNT(table);
+        const char *name = is_alias ? aliases[i - COUNT(table)].word : table[i].name;
+        unsigned distance = edit_distance(str_of(word), str_of(name));
+
+        if (distance < least) {
+            least = distance;
+            best = name;
+        }
+    }
+    return best;
 }
 
 /* "bind_all" and "bind-all" are one word. */
@@ -253,7 +291,8 @@ static enum status read_line(struct reading *reading, struct str line, struct er
     plain_word(name, word);
     const struct option *option = find(word, &implied);
     if (option == NULL)
-        return fail(err, ERR_INVALID, "%s knows no \"%.*s\"", reading->place, STR_ARG(name));
+        return fail(err, ERR_INVALID, "%s knows no \"%.*s\"; the nearest is \"%s\"", reading->place,
+                    STR_ARG(name), nearest(word));
     return set(reading, option, implied != NULL ? str_of(implied) : value, err);
 }
 
@@ -311,7 +350,9 @@ static enum status read_flag(struct reading *reading, char **argv, int argc, int
         word);
     const struct option *option = find(word, &implied);
     if (option == NULL)
-        return fail(err, ERR_INVALID, "there is no flag %s; jviewd --help lists them", argv[i]);
+        return fail(err, ERR_INVALID,
+                    "there is no flag %s; the nearest is --%s, and jviewd --help lists all",
+                    argv[i], nearest(word));
     *ret_used = 1;
     if (implied != NULL)
         return set(reading, option, str_of(implied), err);

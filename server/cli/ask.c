@@ -76,6 +76,17 @@ static void tell_problem(struct bytes body)
     json_decref(problem);
 }
 
+/* Is it being read? Then it is asked for again. What is busy has waited by itself already. */
+static bool is_being_read(const struct reply *reply)
+{
+    json_t *problem = reply->status == 503 ? json_plain(reply_bytes(reply)) : NULL;
+    const char *type = json_string_value(json_object_get(problem, "type"));
+    bool ret = problem != NULL && (type == NULL || strcmp(type, "busy") != 0);
+
+    json_decref(problem);
+    return ret;
+}
+
 static double progress_of(struct bytes body)
 {
     json_t *problem = json_plain(body);
@@ -150,7 +161,7 @@ void ask(const struct cli_call *call, const struct services *services, struct st
         bool may_come = wait_may_bring(services), was_patient = patient;
 
         ask_once(call, services, format, patient, ret);
-        if (ret->reply.status != 503 && !(ret->reply.status == 404 && may_come))
+        if (!is_being_read(&ret->reply) && !(ret->reply.status == 404 && may_come))
             break;
         patient = wait_on(&waiting, services);
         if (!patient && !was_patient) /* it was asked for what there is, and there is nothing */

@@ -126,17 +126,62 @@ static void say_what_is_missing(const json_t *list, bool is_filtered)
         say(is_filtered ? "no run is like that" : "no profile was found");
 }
 
-/* A list of a few runs tells all of them; one of thousands does not wait until they were read. */
-static void read_for_list(const struct services *services)
+/* A list of a few runs tells all of them; one of thousands does not wait until they were read.
+ * False: some were not. */
+static bool read_for_list(const struct services *services)
 {
     uint32_t unread = read_runs(services, "queued", LIST_READ_MS);
 
     if (unread > 0)
         fprintf(stderr,
-                "jviewd: %u run%s not read yet, and nothing is indexing %s: a verb reads the run "
-                "that it is "
-                "asked for, `jviewd trend` and a server read all\n",
+                "jviewd: %u run%s not read yet: nothing is indexing %s; a verb reads the run that "
+                "it is asked for, `jviewd trend` and a server read all\n",
                 unread, unread == 1 ? " is" : "s are", unread == 1 ? "it" : "them");
+    return unread == 0;
+}
+
+/* No queue: this process ends, and nobody reads what it left. */
+static void say_not_read(struct str table, struct text *ret)
+{
+    static const char queued[] = "| queued |";
+    const size_t count = sizeof queued - 1;
+
+    for (const char *at; (at = memmem(table.at, table.count, queued, count)) != NULL;) {
+        size_t before = (size_t)(at - table.at);
+
+        text_put(ret, table.at, before);
+        text_puts(ret, "| not read |");
+        table = str_skip(table, before + count);
+    }
+    text_put(ret, table.at, table.count);
+}
+
+static int print_rows(const struct cli_call *call, const struct services *services, bool all_read)
+{
+    bool as_table = wants_table(call);
+    struct answer answer;
+
+    ask(call, services, as_table ? STR("md") : call->format, &answer);
+    int code = answer.exit_code;
+    if (code == EXIT_OK && as_table) {
+        struct text out = {0}, words = {0};
+        struct bytes body = reply_bytes(&answer.reply);
+        struct str table = {(const char *)body.at, body.count};
+
+        if (!all_read) {
+            say_not_read(table, &words);
+            table = text_str(&words);
+        }
+        grid_layout(table, terminal_style(), &out);
+        if (fwrite(out.at, 1, out.count, stdout) != out.count || fflush(stdout) != 0)
+            code = EXIT_IO;
+        text_free(&out);
+        text_free(&words);
+    } else if (code == EXIT_OK) {
+        code = answer_write(&answer, STDOUT_FILENO);
+    }
+    answer_free(&answer);
+    return code;
 }
 
 int print_list(const struct cli_call *call, const struct services *services)
@@ -144,8 +189,8 @@ int print_list(const struct cli_call *call, const struct services *services)
     json_t *list = NULL;
 
     wait_for_jobs(services);
-    read_for_list(services);
-    int code = print_table(call, services);
+    bool all_read = read_for_list(services);
+    int code = print_rows(call, services, all_read);
 
     if (code == EXIT_OK && wants_table(call) &&
         ask_json(call, services, "/api/runs", call->query, &list) == EXIT_OK)
@@ -156,22 +201,5 @@ int print_list(const struct cli_call *call, const struct services *services)
 
 int print_table(const struct cli_call *call, const struct services *services)
 {
-    bool as_table = wants_table(call);
-    struct answer answer;
-
-    ask(call, services, as_table ? STR("md") : call->format, &answer);
-    int code = answer.exit_code;
-    if (code == EXIT_OK && as_table) {
-        struct text out = {0};
-        struct bytes body = reply_bytes(&answer.reply);
-
-        grid_layout((struct str){(const char *)body.at, body.count}, terminal_style(), &out);
-        if (fwrite(out.at, 1, out.count, stdout) != out.count || fflush(stdout) != 0)
-            code = EXIT_IO;
-        text_free(&out);
-    } else if (code == EXIT_OK) {
-        code = answer_write(&answer, STDOUT_FILENO);
-    }
-    answer_free(&answer);
-    return code;
+    return print_rows(call, services, true);
 }

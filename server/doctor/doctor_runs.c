@@ -4,6 +4,7 @@
  * was never looked at is known, too.
  */
 #include <errno.h>
+#include <sys/stat.h>
 
 #include "base/shell.h"
 #include "cli/wait.h"
@@ -21,18 +22,30 @@ static bool has_format(const struct run_record *run, struct str format)
     return false;
 }
 
-static struct str below(const struct findings *findings, const struct app *app, struct str path)
+static bool is_directory(const char *path)
 {
-    return path.count == 0
-               ? str_of(app->services.profile_dir)
-               : str_format(findings->arena, "%s/%.*s", app->services.profile_dir, STR_ARG(path));
+    struct stat seen;
+
+    return stat(path, &seen) == 0 && S_ISDIR(seen.st_mode);
+}
+
+/* Where a file lies. What was asked for may be that file alone, whose path is its name then. */
+static struct str place_of(const struct findings *findings, const struct app *app, struct str path)
+{
+    const char *root = app->services.profile_dir;
+
+    return path.count > 0 && is_directory(root)
+               ? str_format(findings->arena, "%s/%.*s", root, STR_ARG(path))
+               : str_of(root);
 }
 
 static struct str directory_of(struct str path)
 {
     const char *slash = memrchr(path.at, '/', path.count);
 
-    return (struct str){.at = path.at, .count = slash == NULL ? 0 : (size_t)(slash - path.at)};
+    return slash == NULL      ? STR(".")
+           : slash == path.at ? STR("/")
+                              : (struct str){.at = path.at, .count = (size_t)(slash - path.at)};
 }
 
 /* What stands between ` and ` in it; "" nothing. */
@@ -56,7 +69,7 @@ static struct str command_in(struct findings *findings, const struct app *app, s
 
     if (command.count == 0)
         return STR("");
-    struct str place = shell_quoted(findings->arena, below(findings, app, directory_of(path)));
+    struct str place = shell_quoted(findings->arena, directory_of(place_of(findings, app, path)));
     return str_format(findings->arena, "cd %.*s && %.*s", STR_ARG(place), STR_ARG(command));
 }
 
@@ -79,7 +92,7 @@ static void tell_file(struct findings *findings, const struct app *app, const st
         finding.severity = FINDING_ERROR;
         if (denied)
             finding.message = STR("cannot be opened: permission denied");
-        struct str path = below(findings, app, file->path);
+        struct str path = place_of(findings, app, file->path);
         finding.remedy = denied ? mend_access(findings->arena, str_c(findings->arena, path), "r")
                                 : STR("copy it again, or capture again");
     } else if (file->state == FILE_IGNORED && (is_alone || str_contains(file->error, STR("`")))) {
@@ -150,7 +163,7 @@ static void tell_troubles(struct findings *findings, struct app *app, bool is_cl
     for (uint32_t i = 0; i < count; i++) {
         bool denied = str_equal(troubles[i].reason, str_of(strerror(EACCES)));
         bool is_root = troubles[i].path.count == 0;
-        struct str path = below(findings, app, troubles[i].path);
+        struct str path = place_of(findings, app, troubles[i].path);
 
         if (is_root && is_closed)
             continue;

@@ -228,6 +228,21 @@ def odd_files(place):
     assert ran.stdout == "export --type sqlite my report.nsys-rep there\n", (remedy, ran)
 
 
+def a_file_that_is_asked_for_by_itself(place):
+    """Its line goes to the directory where it lies."""
+    path = place.profiles / "it's" / "wide.json"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(json.dumps({"traceEvents": [{"ph": "X", "ts": 1, "dur": 2, "name": "f", "pid": 1, "tid": 1}]}).encode("utf-16"))
+    age(path)
+    for asked in (path, path.parent):
+        _, kinds = doctor(place, directory=asked)
+        remedy = kinds["not-read"][0]["remedy"]
+        ran = subprocess.run(["/bin/bash", "-c", remedy], capture_output=True, text=True)
+        made = path.with_name("wide.json.utf8.json")
+        assert ran.returncode == 0 and json.loads(made.read_text())["traceEvents"], (asked, remedy, ran)
+        made.unlink()
+
+
 def fake_nsys(place):
     tools = place.dir / "tools"
     tools.mkdir()
@@ -296,4 +311,4 @@ def nothing_is_changed(place):
     assert code == 0 and kinds["runs"][0]["severity"] == "info", kinds
 
 
-main([all_is_well, no_directory, usage, files, only_json, odd_files, rights, lines_mend, caches, groups, waiting_program, nothing_is_changed])
+main([all_is_well, no_directory, usage, files, only_json, odd_files, a_file_that_is_asked_for_by_itself, rights, lines_mend, caches, groups, waiting_program, nothing_is_changed])

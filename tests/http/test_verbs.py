@@ -2,7 +2,9 @@
 """Verbs asked of a run that nobody has read yet, and words that are no verbs."""
 
 import json
+import os
 import shutil
+import time
 
 import common  # noqa: F401  (finds the harness)
 import harness
@@ -63,6 +65,36 @@ def a_word_that_names_nothing_starts_no_server(place):
         assert f'"{word}"' in done.stderr and f'"{nearest}"' in done.stderr and done.stdout == "", (word, done.stderr)
 
 
+def a_list_that_ends_before_all_is_read_leaves_none_in_a_queue(place):
+    """Each of its files is a process, so two thousand take longer than a list waits."""
+    for number in range(2000):
+        path = place.profiles / f"t{number:04}.pt.trace.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({"traceEvents": [{"ph": "X", "ts": 1, "dur": number + 1, "name": "f", "pid": 1, "tid": 1}]}))
+        harness.age(path)
+    done = fresh(place, "list", place.profiles, "--limit", "2000")
+    assert "not read yet: nothing is indexing them" in done.stderr, done.stderr
+    assert "queued" not in done.stdout and "not read" in done.stdout, done.stdout[-2000:]
+
+
+def a_question_beyond_the_budget_of_memory_is_told_at_once(place):
+    place.sample(RUN)
+    environment = {**os.environ, "JVIEWD_MEMORY_MAX": "1M"}
+    began = time.monotonic()
+    done = fresh(place, "top", place.profiles / RUN, code=4, env=environment)
+    assert "questions may take 1 MiB together (--memory-max): a larger --memory-max lets it in" in done.stderr, done.stderr
+    assert done.stdout == "" and time.monotonic() - began < 20, (done.stdout, time.monotonic() - began)
+    fresh(place, "top", place.profiles / RUN, env={**environment, "JVIEWD_MEMORY_MAX": "1G"})
+
+
+def flags_that_are_none_have_a_nearest_one(place):
+    done = fresh(place, "serve", "--prot", "8081", code=2)
+    assert "there is no flag --prot; the nearest is --port" in done.stderr, done.stderr
+    done = fresh(place, "serve", "--memory-max", "3x", code=2)
+    assert '"3x": a size is a whole number of bytes, or one with K, M, G or T behind it' in done.stderr, done.stderr
+
+
 if __name__ == "__main__":
     harness.main([notes_tell_what_people_and_the_run_say, files_of_a_run_that_was_not_read_yet_are_written,
-                  a_word_that_names_nothing_starts_no_server])
+                  a_word_that_names_nothing_starts_no_server, a_list_that_ends_before_all_is_read_leaves_none_in_a_queue,
+                  a_question_beyond_the_budget_of_memory_is_told_at_once, flags_that_are_none_have_a_nearest_one])

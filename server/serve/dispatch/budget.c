@@ -64,7 +64,7 @@ enum status budget_enter(uint64_t bytes, struct error *err)
                 "together (%s): %s",
                 (unsigned long long)(bytes / MIB), most, rule,
                 fits ? "others had it for 30 s; ask again"
-                     : "start the server with a larger --memory-max, or where more can be had");
+                     : "a larger --memory-max lets it in, or a machine that has more");
 }
 
 void budget_leave(uint64_t bytes)

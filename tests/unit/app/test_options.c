@@ -142,18 +142,27 @@ static void what_is_refused(void **state)
     const struct {
         const char *what, *config, *flags[2], *says;
     } rows[] = {
-        {"unknown flag", "", {"--prot", NULL}, "--prot"},
+        {"unknown flag", "", {"--prot", NULL}, "there is no flag --prot; the nearest is --port,"},
+        {"with its value", "", {"--prot=8080", NULL}, "--port"},
+        {"two letters off", "", {"--cahce-dir", "x"}, "--cache-dir"},
+        {"another program's", "", {"--log_dir", "x"}, "--logdir"},
         {"no value", "", {"--port", NULL}, "needs a value"},
         {"no port", "", {"--port", "http"}, "8080|auto|0"},
         {"too large a port", "", {"--port", "65536"}, "65536"},
         {"no size", "", {"--cache-size", "big"}, "cache-size"},
+        {"no unit",
+         "",
+         {"--memory-max", "3x"},
+         "\"3x\": a size is a whole number of bytes, or one with K, M, G or T"},
+        {"half a unit", "", {"--memory-max", "1.5G"}, "whole number"},
         {"a size past 64 bit", "", {"--cache-size", "99999999999G"}, "cache-size"},
         {"no such word", "", {"--auth", "maybe"}, "none|token"},
         {"empty path", "", {"--profile-dir", ""}, "profile-dir"},
         {"unknown in config", "colour = red", {NULL, NULL}, "colour"},
+        {"mistyped in config", "prot = 1", {NULL, NULL}, "the nearest is \"port\""},
         {"no config file", "", {"--config", "/nonexistent/c"}, "/nonexistent/c"},
         {"--config alone", "", {"--config", NULL}, "FILE"},
-        {"no workers", "", {"--workers", "0"}, "workers"},
+        {"no workers", "", {"--workers", "0"}, "from 1 to 1024"},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

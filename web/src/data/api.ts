@@ -26,8 +26,9 @@ export class Problem extends Error {
     this.body = body;
   }
 
+  /* It comes by itself. A server that is busy has waited already: what it says is shown instead. */
   get indexing(): boolean {
-    return this.status === 503;
+    return this.status === 503 && this.type !== 'busy';
   }
   get nearest(): string[] {
     return (this.body.nearest as string[] | undefined) ?? [];
