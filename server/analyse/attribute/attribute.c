@@ -263,6 +263,13 @@ struct clock_shift {
     int64_t shift_ps;
 };
 
+static const struct device_time *device_time_of(const struct attribute_work *work, uint32_t facts)
+{
+    bool told = facts < work->device_time_capacity && work->device_times[facts].told;
+
+    return told ? &work->device_times[facts] : NULL;
+}
+
 static void true_times(struct attribute_work *work)
 {
     if (work->entry_facts == NULL)
@@ -274,16 +281,15 @@ static void true_times(struct attribute_work *work)
         shifts[i] = (struct clock_shift){0};
     for (uint32_t i = 0; i < work->entry_count; i++) {
         struct attributed *entry = &work->entries[i];
-        const struct facts *facts = &work->facts[work->entry_facts[i]];
         struct clock_shift *shift = &shifts[work->entry_group[i]];
 
-        if (facts->more != NO_MORE && work->more[facts->more].has_device_time) {
-            const struct more *more = &work->more[facts->more];
+        const struct device_time *time = device_time_of(work, work->entry_facts[i]);
 
+        if (time != NULL) {
             if (!shift->known)
-                *shift = (struct clock_shift){true, entry->start_ps - more->device_start_ps};
-            entry->start_ps = more->device_start_ps + shift->shift_ps;
-            entry->dur_ps = more->device_dur_ps;
+                *shift = (struct clock_shift){true, entry->start_ps - time->start_ps};
+            entry->start_ps = time->start_ps + shift->shift_ps;
+            entry->dur_ps = time->dur_ps;
         } else if (work->partner_end_ps != NULL) {
             int64_t end_ps = work->partner_end_ps[work->entry_facts[i]];
 
@@ -303,6 +309,7 @@ static void drop_facts(struct attribute_work *work)
     scratch_free(work->scratch, work->partner_end_ps);
     scratch_free(work->scratch, work->shapes);
     scratch_free(work->scratch, work->more);
+    scratch_free(work->scratch, work->device_times);
     scratch_free(work->scratch, work->types);
     scratch_free(work->scratch, work->entry_facts);
     map64_free(&work->shape_of);
@@ -347,7 +354,7 @@ static void make_entries(struct attribute_work *work)
 
     work->entries = scratch_array(work->scratch, struct attributed, count);
     work->entry_group = scratch_array(work->scratch, uint32_t, count);
-    if (work->has_device_times || work->partner_end_ps != NULL)
+    if (work->device_times != NULL || work->partner_end_ps != NULL)
         work->entry_facts = scratch_array(work->scratch, uint32_t, count);
     if (find_kernel_tracks(work))
         work->kernel_of = scratch_array(work->scratch, uint32_t, count);

@@ -4,8 +4,10 @@
  * behind the others.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyse/attribute/attribute_parts.h"
+#include "base/hash.h"
 #include "trace/args/args_walk.h"
 
 enum key {
@@ -238,16 +240,14 @@ static name_id text_or(const struct arg_walk *walk, enum key key, name_id otherw
     return own != 0 ? own : otherwise;
 }
 
-static bool device_time_at(const struct arg_walk *walk, int64_t *ret_start_ps, int64_t *ret_dur_ps)
+static struct device_time device_time_at(const struct arg_walk *walk)
 {
     uint64_t start, dur;
 
     if (!number_at(walk, KEY_DEVICE_START, &start) || !number_at(walk, KEY_DEVICE_DUR, &dur) ||
         start > TIME_PS_MAX || dur > TIME_PS_MAX)
-        return false;
-    *ret_start_ps = (int64_t)start;
-    *ret_dur_ps = (int64_t)dur;
-    return true;
+        return (struct device_time){0};
+    return (struct device_time){true, (int64_t)start, (int64_t)dur};
 }
 
 static bool is_of_type(char letter)
@@ -285,7 +285,7 @@ static name_id name_of_type(const struct trace *trace, struct str type)
 static struct more more_at(const struct arg_walk *walk, const struct type_facts *type,
                            uint32_t context, name_id tensorflow_op, struct str tensorflow_type)
 {
-    struct more more = {
+    return (struct more){
         .context = context,
         .tf_op = text_or(walk, KEY_TF_OP, type->tf_op != 0 ? type->tf_op : tensorflow_op),
         .category = text_or(walk, KEY_CATEGORY,
@@ -293,17 +293,33 @@ static struct more more_at(const struct arg_walk *walk, const struct type_facts 
                                                 : name_of_type(walk->trace, tensorflow_type)),
         .source = text_or(walk, KEY_SOURCE, type->source),
     };
-
-    more.has_device_time = device_time_at(walk, &more.device_start_ps, &more.device_dur_ps);
-    return more;
 }
 
-static uint32_t add_more(struct attribute_work *work, const struct more *more)
+/* Ops are of few kinds, so what is known of one is mostly known of others. */
+static uint32_t find_more(struct attribute_work *work, const struct more *more)
 {
-    work->has_device_times |= more->has_device_time;
+    uint64_t pairs[2] = {map64_pair(more->context, more->tf_op),
+                         map64_pair(more->category, more->source)};
+    uint64_t hash = hash64((struct bytes){.at = (const uint8_t *)pairs, .count = sizeof pairs});
+    uint32_t *known = &work->known_more[hash % KNOWN_MORE];
+
+    if (*known != 0 && memcmp(&work->more[*known - 1], more, sizeof *more) == 0)
+        return *known - 1;
     WORK_GROW(work, work->more, work->more_count, work->more_capacity);
     work->more[work->more_count] = *more;
-    return work->more_count++;
+    *known = ++work->more_count;
+    return *known - 1;
+}
+
+/* Of the facts that are being made. */
+static void add_device_time(struct attribute_work *work, struct device_time time)
+{
+    if (work->facts_count >= work->device_time_capacity) {
+        work->device_time_capacity = work->facts_capacity;
+        work->device_times = scratch_resize(work->scratch, work->device_times, work->facts_capacity,
+                                            sizeof *work->device_times);
+    }
+    work->device_times[work->facts_count] = time;
 }
 
 static int32_t device_at(const struct arg_walk *walk, int32_t otherwise)
@@ -333,7 +349,11 @@ static uint32_t execution_at(struct attribute_work *work, const struct arg_walk 
 static void find_op(struct attribute_work *work, const struct arg_walk *walk, name_id hlo_op,
                     const struct type_facts *type, uint32_t context, struct facts *facts)
 {
-    if (hlo_op != 0 && !arg_walk_has(walk, KEY_DEVICE_START)) {
+    struct device_time time = device_time_at(walk);
+
+    if (time.told)
+        add_device_time(work, time);
+    if (hlo_op != 0) {
         facts->op = op_known(work, context, hlo_op);
         if (facts->op != NO_OP)
             return;
@@ -346,8 +366,8 @@ static void find_op(struct attribute_work *work, const struct arg_walk *walk, na
 
     if (hlo_op != 0 || tensorflow_op != 0)
         facts->op = op_find(work, &more, hlo_op != 0 ? hlo_op : tensorflow_op, false);
-    if ((hlo_op == 0 && tensorflow_op == 0) || more.has_device_time)
-        facts->more = add_more(work, &more);
+    else
+        facts->more = find_more(work, &more);
 }
 
 static void add_facts(struct attribute_work *work, struct reading *reading, type_id id,

@@ -39,11 +39,14 @@ struct launch_shape { /* NOT_RECORDED what is not known */
     uint32_t registers, static_shared_bytes, dynamic_shared_bytes, occupancy;
 };
 
-struct more { /* of an op event: what few of them need */
+struct more { /* what is known of an op that its slice names; many events share one */
     uint32_t context;
     name_id tf_op, category, source;
-    bool has_device_time;
-    int64_t device_start_ps, device_dur_ps;
+};
+
+struct device_time { /* of an op event */
+    bool told;
+    int64_t start_ps, dur_ps;
 };
 
 struct context { /* of an instruction's name */
@@ -57,7 +60,7 @@ struct type_facts {
     uint64_t program;
 };
 
-enum { KNOWN_OPS = 1024, KNOWN_KERNELS = 256 };
+enum { KNOWN_OPS = 1024, KNOWN_MORE = 256, KNOWN_KERNELS = 256 };
 
 struct known_op { /* one of those seen last */
     name_id name;
@@ -88,7 +91,9 @@ struct attribute_work {
     uint32_t shape_count, shape_capacity;
     struct more *more;
     uint32_t more_count, more_capacity;
-    bool has_device_times; /* some of `more` has */
+    uint32_t known_more[KNOWN_MORE];  /* by hash, of those met last: index + 1 */
+    struct device_time *device_times; /* by facts; NULL where none is told */
+    uint32_t device_time_capacity;    /* facts behind it have none */
     struct context *contexts;
     uint32_t context_count, context_capacity;
     struct op *ops;
