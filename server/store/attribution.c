@@ -1,9 +1,9 @@
 /* An attribution on disk, mapped as it is.
  *
  *   head        magic, versions, content, counts, sum of each part, whose it is, sum of the head
+ *   entries     struct attributed x entry_count: first, for they are filled where they stand
  *   ops         struct op x op_count
  *   executions  struct execution x execution_count
- *   entries     struct attributed x entry_count
  *   by time     u32 x entry_count
  *   totals      struct op_total x op_count, or none
  *   devices     struct device_total
@@ -18,50 +18,17 @@
  * attributions have equal bytes. Sums and every index are checked at open: later code may follow
  * them blindly.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
-#include "base/hash.h"
+#include "store/attribution_parts.h"
 #include "store/cache.h"
 
-enum {
-    PART_OPS,
-    PART_EXECUTIONS,
-    PART_ENTRIES,
-    PART_BY_TIME,
-    PART_TOTALS,
-    PART_DEVICES,
-    PART_SPREADS,
-    PART_KERNELS,
-    PART_KERNEL_OF,
-    PART_KERNEL_TOTALS,
-    PART_KERNEL_NAMES,
-    PART_COSTS,
-    PART_COUNT
-};
+const char attribution_magic[8] = {'J', 'V', 'A', 'T', 'T', 'R', '\r', '\n'};
 
-/* They stay in the processor's cache between two uses. */
-enum { PIECE_BYTES = 1 << 17, PIECE_RECORDS = 4096 };
-
-struct head {
-    char magic[8];
-    uint32_t version, kind_rules;
-    char content[32];
-    uint32_t count[PART_COUNT];
-    uint64_t sum[PART_COUNT];
-    uint64_t segment; /* sum of the one that it is of; 0 until it is there */
-    uint64_t head_sum;
-};
-
-_Static_assert(PART_COUNT % 2 == 0, "the counts fill whole words");
-
-static const char magic[8] = {'J', 'V', 'A', 'T', 'T', 'R', '\r', '\n'};
-
-static const size_t record_size[PART_COUNT] = {
+const size_t attribution_record_size[PART_COUNT] = {
     [PART_OPS] = sizeof(struct op),
     [PART_EXECUTIONS] = sizeof(struct execution),
     [PART_ENTRIES] = sizeof(struct attributed),
@@ -81,139 +48,19 @@ struct attribution_file {
     struct attribution attribution;
 };
 
-static uint64_t head_sum(struct head head)
-{
-    head.head_sum = 0;
-    return hash64((struct bytes){.at = (const uint8_t *)&head, .count = sizeof head});
-}
-
-static uint64_t part_bytes(const struct head *head, int part)
-{
-    return ((uint64_t)head->count[part] * record_size[part] + 7) / 8 * 8;
-}
-
-static const void *records_of(const struct attribution *from, int part)
-{
-    const void *const records[PART_COUNT] = {
-        [PART_OPS] = from->ops,
-        [PART_EXECUTIONS] = from->executions,
-        [PART_ENTRIES] = from->entries,
-        [PART_BY_TIME] = from->by_device_time,
-        [PART_TOTALS] = from->totals,
-        [PART_DEVICES] = from->devices,
-        [PART_SPREADS] = from->spreads,
-        [PART_KERNELS] = from->kernels,
-        [PART_KERNEL_OF] = from->kernel_of,
-        [PART_KERNEL_TOTALS] = from->kernel_totals,
-        [PART_KERNEL_NAMES] = from->kernel_by_name,
-        [PART_COSTS] = from->costs,
-    };
-
-    return records[part];
-}
-
-/* Sum and file in one walk, piece by piece, so that memory is read once. */
-static enum status write_part(int fd, const struct attribution *from, int part, uint64_t *at,
-                              struct head *head, struct error *err)
-{
-    static const uint8_t zeros[8];
-    const uint8_t *records = records_of(from, part);
-    const size_t size = head->count[part] * record_size[part];
-    struct hasher *hasher = hasher_create();
-    enum status status = OK;
-
-    for (size_t done = 0; done < size && status == OK;) {
-        size_t count = size - done < PIECE_BYTES ? size - done : PIECE_BYTES;
-
-        hasher_put(hasher, (struct bytes){.at = records + done, .count = count});
-        status = file_write_all(fd, records + done, count, *at + done, err);
-        done += count;
-    }
-    if (size % 8 != 0) {
-        hasher_put(hasher, (struct bytes){.at = zeros, .count = 8 - size % 8});
-        if (status == OK)
-            status = file_write_all(fd, zeros, 8 - size % 8, *at + size, err);
-    }
-    head->sum[part] = hasher_end(hasher).low;
-    *at += part_bytes(head, part);
-    return status;
-}
-
-static enum status write_all(int fd, const char content[33], const struct attribution *from,
-                             struct error *err)
-{
-    struct head head = {
-        .version = ATTRIBUTION_VERSION,
-        .kind_rules = KIND_RULES_VERSION,
-        .count = {from->op_count, from->execution_count, from->entry_count, from->entry_count,
-                  from->totals == NULL ? 0 : from->op_count, from->device_count, from->spread_count,
-                  from->kernel_count, from->kernel_of == NULL ? 0 : from->entry_count,
-                  from->kernel_count, from->kernel_name_count,
-                  from->costs == NULL ? 0 : from->op_count},
-    };
-    uint64_t at = sizeof head;
-
-    memcpy(head.magic, magic, sizeof magic);
-    memcpy(head.content, content, sizeof head.content);
-    for (int part = 0; part < PART_COUNT; part++)
-        TRY(write_part(fd, from, part, &at, &head, err));
-    head.head_sum = head_sum(head);
-    return file_write_all(fd, &head, sizeof head, 0, err);
-}
-
-enum status attribution_write(const char *path, const char content[33],
-                              const struct attribution *attribution, struct error *err)
-{
-    struct file_out out;
-
-    TRY(file_out_open(&out, path, err));
-    enum status status = write_all(out.fd, content, attribution, err);
-    if (status == OK)
-        return file_out_commit(&out, err);
-    file_out_abandon(&out);
-    error_context(err, "%s: ", path);
-    return status;
-}
-
-static enum status bind_open(int fd, uint64_t segment, struct error *err)
-{
-    struct head head;
-
-    if (pread(fd, &head, sizeof head, 0) != (ssize_t)sizeof head || head_sum(head) != head.head_sum)
-        return fail(err, ERR_FORMAT, "the head of the attribution is damaged");
-    head.segment = segment;
-    head.head_sum = head_sum(head);
-    return file_write_all(fd, &head, sizeof head, 0, err);
-}
-
-enum status attribution_bind(const char *path, uint64_t segment, struct error *err)
-{
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-
-    if (fd < 0)
-        return fail(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "%s: %s", path, strerror(errno));
-
-    enum status status = bind_open(fd, segment, err);
-
-    file_close(fd);
-    if (status != OK)
-        error_context(err, "%s: ", path);
-    return status;
-}
-
-static enum status check_head(const struct head *head, uint64_t size, struct error *err)
+static enum status check_head(const struct attribution_head *head, uint64_t size, struct error *err)
 {
     uint64_t want = sizeof *head;
 
-    if (memcmp(head->magic, magic, sizeof magic) != 0)
+    if (memcmp(head->magic, attribution_magic, sizeof attribution_magic) != 0)
         return fail(err, ERR_FORMAT, "this is no attribution");
     if (head->version != ATTRIBUTION_VERSION || head->kind_rules != KIND_RULES_VERSION)
         return fail(err, ERR_FORMAT, "an attribution of version %u.%u, not %d.%d", head->version,
                     head->kind_rules, ATTRIBUTION_VERSION, KIND_RULES_VERSION);
-    if (head_sum(*head) != head->head_sum)
+    if (attribution_head_sum(*head) != head->head_sum)
         return fail(err, ERR_FORMAT, "the head of the attribution is damaged");
     for (int part = 0; part < PART_COUNT; part++)
-        want += part_bytes(head, part);
+        want += attribution_part_bytes(head, part);
     if (want != size || head->count[PART_ENTRIES] != head->count[PART_BY_TIME] ||
         (head->count[PART_TOTALS] != 0 && head->count[PART_TOTALS] != head->count[PART_OPS]) ||
         (head->count[PART_COSTS] != 0 && head->count[PART_COSTS] != head->count[PART_OPS]) ||
@@ -350,7 +197,7 @@ static bool records_are_sound(const struct attribution *attribution, int part, u
 }
 
 /* Sum and indexes in one walk, piece by piece, so that memory is read once. */
-static enum status check_part(const struct head *head, struct bytes bytes,
+static enum status check_part(const struct attribution_head *head, struct bytes bytes,
                               const struct attribution *attribution, int part, struct error *err)
 {
     struct hasher *hasher = hasher_create();
@@ -359,8 +206,8 @@ static enum status check_part(const struct head *head, struct bytes bytes,
 
     for (uint32_t first = 0, end; first < count; first = end) {
         end = count - first > PIECE_RECORDS ? first + PIECE_RECORDS : count;
-        size_t at = first * record_size[part];
-        size_t size = (end == count ? bytes.count : end * record_size[part]) - at;
+        size_t at = first * attribution_record_size[part];
+        size_t size = (end == count ? bytes.count : end * attribution_record_size[part]) - at;
 
         hasher_put(hasher, (struct bytes){.at = bytes.at + at, .count = size});
         sound &= records_are_sound(attribution, part, first, end);
@@ -372,25 +219,26 @@ static enum status check_part(const struct head *head, struct bytes bytes,
     return OK;
 }
 
-static enum status read_head(struct bytes bytes, const struct head **ret, struct error *err)
+static enum status read_head(struct bytes bytes, const struct attribution_head **ret,
+                             struct error *err)
 {
     if (bytes.count < sizeof **ret)
         return fail(err, ERR_TRUNCATED, "the attribution ends in its head");
-    *ret = (const struct head *)(const void *)bytes.at;
+    *ret = (const struct attribution_head *)(const void *)bytes.at;
     return check_head(*ret, bytes.count, err);
 }
 
 static enum status read_parts(struct bytes bytes, bool is_checked, struct attribution *ret,
                               struct error *err)
 {
-    const struct head *head = NULL;
+    const struct attribution_head *head = NULL;
     struct bytes parts[PART_COUNT];
     const uint8_t *at;
 
     TRY(read_head(bytes, &head, err));
     at = bytes.at + sizeof *head;
     for (int part = 0; part < PART_COUNT; part++) {
-        parts[part] = (struct bytes){.at = at, .count = part_bytes(head, part)};
+        parts[part] = (struct bytes){.at = at, .count = attribution_part_bytes(head, part)};
         at += parts[part].count;
     }
     *ret = (struct attribution){
@@ -433,7 +281,7 @@ static enum status map_whole(const char *path, struct file_map *ret, struct erro
 
 enum status attribution_has_ops(const char *path, bool *ret, struct error *err)
 {
-    const struct head *head = NULL;
+    const struct attribution_head *head = NULL;
     struct file_map map = {0};
 
     *ret = false;
@@ -476,7 +324,7 @@ enum status attribution_open_checked(const char *path, struct attribution_file *
 
 uint64_t attribution_segment(const struct attribution_file *file)
 {
-    return ((const struct head *)(const void *)file->map.bytes.at)->segment;
+    return ((const struct attribution_head *)(const void *)file->map.bytes.at)->segment;
 }
 
 const struct attribution *attribution_of_file(const struct attribution_file *file)

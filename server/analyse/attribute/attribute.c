@@ -352,7 +352,10 @@ static void make_entries(struct attribute_work *work)
 {
     uint32_t count = work->facts_count;
 
-    work->entries = scratch_array(work->scratch, struct attributed, count);
+    if (work->room != NULL)
+        work->entries = work->room->entries(work->room->data, count);
+    if (work->entries == NULL)
+        work->entries = scratch_array(work->scratch, struct attributed, count);
     work->entry_group = scratch_array(work->scratch, uint32_t, count);
     if (work->device_times != NULL || work->partner_end_ps != NULL)
         work->entry_facts = scratch_array(work->scratch, uint32_t, count);
@@ -437,11 +440,13 @@ static void make_tables(struct tables tables, bool two_threads)
     make_table(&tables, 1);
 }
 
-enum status attribute(const struct trace *trace, struct scratch *scratch, bool two_threads,
-                      struct attribution *ret, struct error *err)
+enum status attribute(const struct trace *trace, struct scratch *scratch,
+                      const struct attribute_room *room, bool two_threads, struct attribution *ret,
+                      struct error *err)
 {
     struct attribute_work work = begin(trace, scratch);
 
+    work.room = room;
     read_slices(&work);
     true_times(&work);
     drop_facts(&work);

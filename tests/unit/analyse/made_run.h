@@ -115,9 +115,10 @@ static inline void run_finish(struct made_run *run)
 {
     made_finish(&run->made);
     run->scratch = scratch_create(NULL);
-    CHECK_OK("attribute",
-             attribute(&run->made.trace, run->scratch, false, &run->attribution, &run->made.err),
-             &run->made.err);
+    CHECK_OK(
+        "attribute",
+        attribute(&run->made.trace, run->scratch, NULL, false, &run->attribution, &run->made.err),
+        &run->made.err);
     run->host = (struct host_trace){.trace = &run->made.trace,
                                     .attribution = &run->attribution,
                                     .name = STR("hostA"),
