@@ -145,7 +145,21 @@ class Torch(Foreign):
         rows = self.named(file)
         self.assertEqual(rows["train_step"]["count"], 12)
         self.close(rows["train_step"]["total_ps"], sum(own))
-        self.steps_or_none(file, own)
+        self.are_steps(file, "train_step", own)
+
+    def test_numbered_ranges_are_the_steps(self):
+        file, own = self.record("numbered")
+        self.are_steps(file, "iteration", own)
+        self.assertEqual(len(self.ask("steps", file, "--family", "Optimizer.step#SGD.step")["rows"]), 12)
+
+    def are_steps(self, file, family, own):
+        steps = self.ask("steps", file)
+        self.assertEqual([row["step"] for row in steps["rows"]], list(range(12)))
+        self.assertIn(f'"{family}"', json.dumps(self.ask("overview", file)).replace("\\", ""))
+        for row, time in zip(steps["rows"], own):
+            self.close(row["dur_ps"], time, 0.1)
+        counted = [time for row, time in zip(steps["rows"], own) if not row["warmup"]]
+        self.close(self.ask("overview", file)["step"]["median_ps"], statistics.median(counted))
 
 
 class Keras(Foreign):

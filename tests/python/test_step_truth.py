@@ -27,14 +27,11 @@ MORE_DEVICES = {"devices": "--xla_force_host_platform_device_count=8"}
 
 # What jviewd says otherwise, and why: printed, never passed over in silence. FILE/NAME: {check: reason}
 LATE = "ends of ops that XLA:CPU marks late lie behind their steps: these seem too short for their work, or are not stated"
-FOLDED = "names that end in a number are one family, though step_num numbers the steps"
 FIRST = "which of eight devices begins a step first is chance: the one that decides begins early and late by turns"
 GUESSED = "a guess is stated of what does not repeat"
 KNOWN = {
     "ahead/input_bound_inside": dict.fromkeys(("sum", "idle"), "longer by about one step in each take, more idle by 3 to 4 points; why is not known"),
     **{f"blocking/{name}": dict.fromkeys(["time", "sum"], LATE) for name in ("gradients", "sleeps_in_span")},
-    "devices/a_thread_each": dict.fromkeys(
-        ["family", "names the other family", "count", "numbers", "time", "sum", "--family worker_0", "--family worker_1"], FOLDED),
     **{f"devices/{name}_ahead": {"time": FIRST} for name in ("jit_sharded", "pmap", "ring", "shard_map")},
     "edges/ends_with_a_full_queue": dict.fromkeys(["count", "time"], "a step whose work is not in the file is given its span's time"),
     "edges/one_call": dict.fromkeys(["count", "time"], GUESSED),

@@ -27,16 +27,15 @@ const char *step_trust_word(enum step_trust trust)
     return words[trust];
 }
 
-static struct str rule_text(enum step_rule rule, const struct step_list *list, struct str others,
-                            struct arena *arena)
+static struct str rule_text(enum step_rule rule, const struct step_list *list, struct str family,
+                            struct str others, struct arena *arena)
 {
     struct str name = list->count > 0 ? list->items[0].name : STR("");
 
     switch (rule) {
     case STEP_ANNOTATION:
-        return str_format(arena, "step annotations \"%.*s\" of the program%s%.*s",
-                          STR_ARG(step_family(name)), others.count > 0 ? "; it also marks " : "",
-                          STR_ARG(others));
+        return str_format(arena, "step annotations \"%.*s\" of the program%s%.*s", STR_ARG(family),
+                          others.count > 0 ? "; it also marks " : "", STR_ARG(others));
     case STEP_LINE:
         return STR("the Steps line of the device");
     case STEP_REGEX:
@@ -156,26 +155,64 @@ struct found { /* which rule found them */
     bool derived; /* on lines that a tool derived */
 };
 
-static struct found find_all(const struct run_traces *run, bool marked, struct step_list *list)
+typedef void step_finder(const struct host_trace *host, uint32_t index, struct step_list *list);
+
+static void find_on_hosts(const struct run_traces *run, step_finder *find, struct step_list *list)
+{
+    for (uint32_t host = 0; host < run->host_count; host++)
+        find(&run->hosts[host], host, list);
+}
+
+static struct found find_all(const struct run_traces *run, struct step_list *list)
 {
     static const struct {
         struct found found;
-        void (*find)(const struct host_trace *, uint32_t, struct step_list *);
+        step_finder *find;
     } finders[] = {
-        {{STEP_LINE, false}, find_on_lines},          {{STEP_ANNOTATION, false}, find_annotated},
-        {{STEP_MODULE, false}, find_executions},      {{STEP_LINE, true}, find_on_derived_lines},
-        {{STEP_ANNOTATION, false}, find_named_roots}, {{STEP_REPEATED, false}, find_repeated},
+        {{STEP_LINE, false}, find_on_lines},         {{STEP_ANNOTATION, false}, find_annotated},
+        {{STEP_ANNOTATION, false}, find_iterations}, {{STEP_MODULE, false}, find_executions},
+        {{STEP_LINE, true}, find_on_derived_lines},  {{STEP_ANNOTATION, false}, find_named_roots},
+        {{STEP_REPEATED, false}, find_repeated},
     };
 
     for (size_t i = 0; i < COUNT(finders); i++) {
-        if (marked && finders[i].found.rule != STEP_ANNOTATION)
-            continue;
-        for (uint32_t host = 0; host < run->host_count; host++)
-            finders[i].find(&run->hosts[host], host, list);
+        find_on_hosts(run, finders[i].find, list);
         if (list->count > 0)
             return finders[i].found;
     }
     return (struct found){STEP_NONE, false};
+}
+
+static bool has_name(const struct step_list *list, struct str asked)
+{
+    struct str stem = step_stem(asked);
+
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (str_equal(list->items[i].name, asked) ||
+            str_equal(step_stem(list->items[i].name), stem))
+            return true;
+    }
+    return false;
+}
+
+/* Marks among which one is called so; else all spans that are; else what the program marks. */
+static struct found find_family(const struct run_traces *run, struct str asked,
+                                struct step_list *list)
+{
+    static step_finder *const finders[] = {find_annotated, find_iterations, find_named_roots};
+
+    for (size_t i = 0; i < COUNT(finders); i++) {
+        list->count = 0;
+        find_on_hosts(run, finders[i], list);
+        if (has_name(list, asked))
+            return (struct found){STEP_ANNOTATION, false};
+    }
+    list->count = 0;
+    for (uint32_t host = 0; host < run->host_count; host++)
+        find_called(&run->hosts[host], host, asked, list);
+    for (size_t i = 0; i < COUNT(finders) && list->count == 0; i++)
+        find_on_hosts(run, finders[i], list);
+    return (struct found){list->count > 0 ? STEP_ANNOTATION : STEP_NONE, false};
 }
 
 /* What a rule found stands where its spans do, if it found spans. */
@@ -383,15 +420,18 @@ enum status steps_find(const struct run_traces *run, const struct restriction *r
 {
     struct step_list list = {0};
     struct found found = {STEP_REGEX, false};
+    struct str family = STR("");
 
     *ret = (struct steps){0};
     if (restriction->step_regex.count > 0)
         TRY(find_by_expression(run, restriction->step_regex, &list, err));
+    else if (restriction->family.count > 0)
+        found = find_family(run, restriction->family, &list);
     else
-        found = find_all(run, restriction->family.count > 0, &list);
+        found = find_all(run, &list);
     if (found.rule == STEP_ANNOTATION || restriction->family.count > 0) {
         enum status status =
-            steps_choose_family(restriction->family, &list, arena, &ret->others, err);
+            steps_choose_family(restriction->family, &list, arena, &family, &ret->others, err);
 
         if (status != OK)
             free(list.items);
@@ -416,7 +456,7 @@ enum status steps_find(const struct run_traces *run, const struct restriction *r
         steps_mark(run, &list, host);
     bool contradicted;
 
-    ret->rule_text = rule_text(ret->rule, &list, ret->others, arena);
+    ret->rule_text = rule_text(ret->rule, &list, family, ret->others, arena);
     ret->confidence = steps_trust(run, ret->rule, found.derived, &list, arena,
                                   &ret->confidence_text, &contradicted);
     if (contradicted)

@@ -3,10 +3,11 @@
  *   |epoch 0 ...........................................|epoch 1
  *   |train 0|train 1|train 2| ... |eval 0 .....|eval 1 ..|
  *
- * Marks of one name are a family. What holds others that repeat in it is no step but what steps are
- * made of: the innermost that repeats is. Of those beside each other the one counts that trains, by
- * its name, else the one that took longest; `family` chooses another. Those beside it still end its
- * steps' times.
+ * Marks of one name are a family; a number at its end counts steps where it does so, and is a part
+ * of the name where marks bear it again and again, as "worker_0" of the first of two threads. What
+ * holds others that repeat in it is no step but what steps are made of: the innermost that repeats
+ * is. Of those beside each other the one counts that trains, by its name, else the one that took
+ * longest; `family` chooses another. Those beside it still end its steps' times.
  */
 #include <stdlib.h>
 
@@ -14,6 +15,7 @@
 #include "trace/ps.h"
 
 enum { FAMILIES_MAX = 64, REPEATS_MIN = 2 };
+enum { COUNTS_OF = 4, COUNTS_MIN = 3 }; /* numbers that count steps: three of four do */
 
 struct family {
     struct str name;
@@ -22,14 +24,24 @@ struct family {
     uint64_t inside[FAMILIES_MAX]; /* how many lie inside of marks of another */
 };
 
+struct stem { /* names of marks without the number at their end */
+    struct str name;
+    uint64_t count, counting; /* marks; those whose number is their step's, or the next one up */
+    uint32_t host;            /* of the last mark */
+    track_id thread;
+    int64_t number;
+};
+
 struct families {
     struct family items[FAMILIES_MAX];
     uint32_t count;
+    struct stem stems[FAMILIES_MAX];
+    uint32_t stem_count;
     uint8_t *of; /* by step of the list; FAMILIES_MAX beyond those */
 };
 
 /* "ProfilerStep#12" -> "ProfilerStep" */
-struct str step_family(struct str name)
+struct str step_stem(struct str name)
 {
     struct str bare = name;
 
@@ -41,9 +53,62 @@ struct str step_family(struct str name)
     return bare.count > 0 ? bare : name;
 }
 
+static struct stem *stem_of(struct families *families, struct str name)
+{
+    for (uint32_t i = 0; i < families->stem_count; i++) {
+        if (str_equal(families->stems[i].name, name))
+            return &families->stems[i];
+    }
+    return NULL;
+}
+
+/* Does the number at the end of its name count it? */
+static bool counts(const struct stem *stem, const struct step *step, int64_t number)
+{
+    bool same_thread = stem->host == step->host && stem->thread == step->thread;
+
+    return step->numbered ? number == step->number
+                          : stem->count == 0 || !same_thread || number > stem->number;
+}
+
+/* What the numbers at the ends of names are. */
+static void read_stems(const struct step_list *list, struct families *families)
+{
+    families->stem_count = 0;
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct step *step = &list->items[i];
+        struct str name = step_stem(step->name);
+        struct stem *stem = stem_of(families, name);
+        int64_t number;
+
+        if (name.count == step->name.count || !step_number_at_end(step->name, &number))
+            continue;
+        if (stem == NULL && families->stem_count == FAMILIES_MAX)
+            continue;
+        if (stem == NULL) {
+            stem = &families->stems[families->stem_count++];
+            *stem = (struct stem){.name = name};
+        }
+        stem->counting += counts(stem, step, number);
+        stem->count++;
+        stem->host = step->host;
+        stem->thread = step->thread;
+        stem->number = number;
+    }
+}
+
+/* The name of its family. */
+static struct str name_of(struct families *families, struct str name)
+{
+    struct str bare = step_stem(name);
+    const struct stem *stem = bare.count < name.count ? stem_of(families, bare) : NULL;
+
+    return stem != NULL && stem->counting * COUNTS_OF < stem->count * COUNTS_MIN ? name : bare;
+}
+
 static uint32_t family_of(struct families *families, struct str name)
 {
-    name = step_family(name);
+    name = name_of(families, name);
     for (uint32_t i = 0; i < families->count; i++) {
         if (str_equal(families->items[i].name, name))
             return i;
@@ -231,8 +296,22 @@ static void number_steps(struct step_list *list)
     }
 }
 
+/* As it is called, else as one of its marks is. */
+static uint32_t find_family(struct families *families, struct str asked)
+{
+    const struct str names[] = {asked, name_of(families, asked)};
+
+    for (size_t name = 0; name < COUNT(names); name++) {
+        for (uint32_t i = 0; i < families->count; i++) {
+            if (str_equal(families->items[i].name, names[name]))
+                return i;
+        }
+    }
+    return FAMILIES_MAX;
+}
+
 enum status steps_choose_family(struct str asked, struct step_list *list, struct arena *arena,
-                                struct str *ret_others, struct error *err)
+                                struct str *ret_name, struct str *ret_others, struct error *err)
 {
     struct families *families = memory_resize(NULL, 1, sizeof *families);
     uint32_t family = FAMILIES_MAX;
@@ -242,15 +321,17 @@ enum status steps_choose_family(struct str asked, struct step_list *list, struct
     families->of = memory_resize(NULL, (size_t)list->count + 1, 1);
     if (list->count > 0)
         qsort(list->items, list->count, sizeof *list->items, by_thread);
+    read_stems(list, families);
     read_families(list, families);
-    for (uint32_t i = 0; asked.count > 0 && i < families->count; i++)
-        family = str_equal(families->items[i].name, step_family(asked)) ? i : family;
+    if (asked.count > 0)
+        family = find_family(families, asked);
     if (asked.count > 0 && family == FAMILIES_MAX)
         status = fail(
             err, ERR_NOT_FOUND, "no steps are called \"%.*s\"; marked are %.*s", STR_ARG(asked),
             STR_ARG(families->count == 0 ? STR("none") : names_of(families, FAMILIES_MAX, arena)));
     family = asked.count > 0 ? family : best_family(families);
     if (status == OK && list->count > 0) {
+        *ret_name = families->items[family].name;
         *ret_others = names_of(families, family, arena);
         keep_family(families, family, list);
         number_steps(list);

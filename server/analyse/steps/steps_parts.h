@@ -4,7 +4,7 @@
  *   steps_family.c       which of several kinds of marks
  *   steps_lines.c        lines of devices, lines that a tool derived
  *   steps_executions.c   the program that takes most of the devices' time
- *   steps_repeated.c     a slice of a thread that comes again and again
+ *   steps_names.c        ranges whose names tell that they are steps; a span that comes again
  *   steps_regex.c        slices that an expression names
  *   steps_list.c         what they all write into
  *   steps_work.c         what each step's calls launched
@@ -25,13 +25,13 @@ struct step_list {
     uint32_t count, capacity;
 };
 
-/* "ProfilerStep#12" -> "ProfilerStep": the name of all of them. */
-struct str step_family(struct str name);
+/* "ProfilerStep#12" -> "ProfilerStep" */
+struct str step_stem(struct str name);
 /* Of the marks of all hosts those of one family, `asked` or "" for the one that trains; those
  * beside it stay as foreign. ERR_NOT_FOUND where nothing is called so. */
 MUST_CHECK enum status steps_choose_family(struct str asked, struct step_list *list,
-                                           struct arena *arena, struct str *ret_others,
-                                           struct error *err);
+                                           struct arena *arena, struct str *ret_name,
+                                           struct str *ret_others, struct error *err);
 void step_list_add(struct step_list *list, struct step step);
 /* From `from` on: steps inside another one of the host go; those without a number get their
  * ordinal. */
@@ -42,6 +42,10 @@ int step_by_start(const void *left, const void *right); /* longest first */
 bool step_number_at_end(struct str name, int64_t *ret);
 
 void find_annotated(const struct host_trace *host, uint32_t index, struct step_list *list);
+void find_iterations(const struct host_trace *host, uint32_t index, struct step_list *list);
+/* Spans of the host's threads that are called so, a number at the end aside. */
+void find_called(const struct host_trace *host, uint32_t index, struct str asked,
+                 struct step_list *list);
 void find_named_roots(const struct host_trace *host, uint32_t index, struct step_list *list);
 void find_on_lines(const struct host_trace *host, uint32_t index, struct step_list *list);
 void find_on_derived_lines(const struct host_trace *host, uint32_t index, struct step_list *list);

@@ -1,4 +1,5 @@
-"""PyTorch on the CPU below torch.profiler: "schedule" with prof.step(), "plain" without, "named" with record_function.
+"""PyTorch on the CPU below torch.profiler: "schedule" with prof.step(), "plain" without, "named" with record_function, "numbered" with a
+number in its name.
 torch_steps.py KIND TRACE.json TRUTH.json"""
 
 import contextlib
@@ -31,9 +32,10 @@ def main():
     planned = schedule(wait=1, warmup=1, active=8, repeat=1) if kind == "schedule" else None
     times = []
     with profile(activities=[ProfilerActivity.CPU], schedule=planned, on_trace_ready=lambda done: done.export_chrome_trace(trace)) as recorder:
-        for _ in range(12):
+        for number in range(12):
+            name = {"named": "train_step", "numbered": f"iteration {number}"}.get(kind)
             begun = time.perf_counter()
-            with record_function("train_step") if kind == "named" else contextlib.nullcontext():
+            with record_function(name) if name else contextlib.nullcontext():
                 train_step()
             times.append(time.perf_counter() - begun)
             if kind == "schedule":

@@ -809,6 +809,108 @@ static void families(void **state)
     run_end(&run);
 }
 
+/* Two threads that mark "worker_0" and "worker_1": the number at the end is a part of the name
+ * where step_num says another, or where a thread bears it again; else it counts. */
+static void families_with_numbers(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what, *first, *second, *asked, *name, *others;
+        bool numbered, counts;
+        uint32_t count;
+    } rows[] = {
+        {"numbered by step_num", "worker_0", "worker_1", "worker_1", "worker_1", "\"worker_0\" (6)",
+         true, false, 6},
+        {"the other", "worker_0", "worker_1", "worker_0", "worker_0", "\"worker_1\" (6)", true,
+         false, 6},
+        {"not numbered", "worker_0", "worker_1", "worker_1", "worker_1", "\"worker_0\" (6)", false,
+         false, 6},
+        {"its number is the step's", "part ", "part ", "part", "part 0", "", true, true, 12},
+        {"it counts", "part ", "part ", "part", "part 0", "", false, true, 12},
+        {"one of its marks is asked for", "part ", "part ", "part 3", "part 0", "", false, true,
+         12},
+    };
+
+    for (size_t row = 0; row < COUNT(rows); row++) {
+        struct made_run run;
+        char name[16];
+
+        run_begin(&run);
+        for (int thread = 0; thread < 2; thread++) {
+            track_id track = run_thread(&run, thread == 0 ? "thread a" : "thread b");
+
+            for (int64_t i = 0; i < 6; i++) {
+                snprintf(name, sizeof name, rows[row].counts ? "%s%d" : "%s",
+                         thread == 0 ? rows[row].first : rows[row].second, (int)i);
+                run_slice(&run, track, 100 * i + 10 * thread, 90, name, KIND_HOST);
+                run_int(&run, "_r", 1);
+                if (rows[row].numbered)
+                    run_int(&run, "step_num", i);
+            }
+        }
+        run_finish(&run);
+
+        struct steps steps = find(&run, &(struct restriction){.family = str_of(rows[row].asked)});
+
+        CHECK_INT(rows[row].what, steps.count, rows[row].count);
+        CHECK_STR(rows[row].what, steps.items[0].name, rows[row].name);
+        CHECK_STR(rows[row].what, steps.others, rows[row].others);
+        CHECK_INT(rows[row].what, steps.items[steps.count - 1].number,
+                  rows[row].numbered ? 5 : steps.count - 1);
+        run_end(&run);
+    }
+}
+
+/* Ranges that only a name marks: NVTX and record_function. */
+static void iterations(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what, *name, *track, *asked;
+        enum step_rule rule;
+        uint32_t count;
+        int64_t last;
+    } rows[] = {
+        {"numbered", "iteration %d", "NVTX", "", STEP_ANNOTATION, 4, 10},
+        {"on a thread", "train_step#%d", "python", "", STEP_ANNOTATION, 4, 10},
+        {"the same name", "train_step", "NVTX", "", STEP_ANNOTATION, 4, 3},
+        {"a function's name", "train_step", "python", "", STEP_NONE, 0, 0},
+        {"a part of a step", "Optimizer.step#Adam.step", "NVTX", "", STEP_NONE, 0, 0},
+        {"layers", "layer %d", "NVTX", "", STEP_NONE, 0, 0},
+        {"layers, asked for", "layer %d", "NVTX", "layer", STEP_ANNOTATION, 4, 10},
+        {"a name, asked for", "forward", "NVTX", "forward", STEP_ANNOTATION, 4, 3},
+        {"what others noted", "iteration %d", "CUDA API", "", STEP_NONE, 0, 0},
+    };
+
+    for (size_t row = 0; row < COUNT(rows); row++) {
+        struct made_run run;
+
+        run_begin(&run);
+
+        track_id thread = run_thread(&run, "main");
+        track_id lane =
+            made_track(&run.made, rows[row].track, thread, TRACK_THREAD, ROLE_HOST, false);
+        bool own = strcmp(rows[row].track, "python") == 0;
+
+        for (int i = 0; i < 4; i++) {
+            char name[32];
+
+            snprintf(name, sizeof name, rows[row].name, 7 + i); /* NOLINT: of the table above */
+            run_slice(&run, own ? thread : lane, 1000 * i, 100, name, KIND_HOST);
+            run_slice(&run, thread, 1000 * i + 200, 10, "other", KIND_HOST);
+        }
+        run_finish(&run);
+
+        struct steps steps = find(&run, &(struct restriction){.family = str_of(rows[row].asked)});
+
+        CHECK_INT(rows[row].what, steps.rule, rows[row].rule);
+        CHECK_INT(rows[row].what, steps.count, rows[row].count);
+        if (steps.count > 0)
+            CHECK_INT(rows[row].what, steps.items[steps.count - 1].number, rows[row].last);
+        run_end(&run);
+    }
+}
+
 /* Without a root: a number in text as JSON has it, a name that XProf gave; the runtime's own roots
  * are no steps. */
 static void other_marks(void **state)
@@ -868,6 +970,8 @@ int main(void)
         cmocka_unit_test(begins_full_ends_early),
         cmocka_unit_test(launches_tell),
         cmocka_unit_test(families),
+        cmocka_unit_test(families_with_numbers),
+        cmocka_unit_test(iterations),
         cmocka_unit_test(other_marks),
         cmocka_unit_test(as_table),
     };
