@@ -114,8 +114,10 @@ static void take_step(void *data, const struct step *step, const struct host_dev
         fill_cell(cells, step, &step->time);
         return;
     }
-    for (uint32_t i = 0; i < devices->count; i++)
-        fill_cell(&cells[i], step, &lanes[i]);
+    for (uint32_t i = 0; i < devices->count; i++) {
+        if (!step->on_device || devices->devices[i] == step->device)
+            fill_cell(&cells[i], step, &lanes[i]);
+    }
 }
 
 /* Who came last in one step, and what that cost the others. */

@@ -101,7 +101,8 @@ static void take_lanes(void *data, const struct step *step, const struct host_de
                                .counted = devices->count == 0 || devices->counted[i],
                                .time = lanes[i]};
 
-        if (!device_asked(rows->restriction, row.device))
+        if (!device_asked(rows->restriction, row.device) ||
+            (step->on_device && row.device != step->device))
             continue;
         if (rows->count == LANES_MAX) {
             rows->dropped++;

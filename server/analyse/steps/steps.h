@@ -46,6 +46,8 @@ struct step {
     struct str name;          /* "train" */
     slice_id slice;           /* NO_SLICE for executions */
     track_id thread;          /* of the slice */
+    bool on_device;           /* of one device alone: others' steps lie elsewhere in time */
+    int32_t device;           /* then */
     int64_t start_ps, dur_ps; /* run time: the step's time, by `time_rule` */
     enum step_time time_rule;
     int64_t host_start_ps, host_dur_ps; /* the span that marks it; dur -1: none does */

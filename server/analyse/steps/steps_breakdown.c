@@ -13,12 +13,23 @@ struct walk {
     void *data;
 };
 
+/* A step of one device is told by that one. */
+static struct device_time time_of(const struct step *step, const struct host_devices *devices,
+                                  const struct device_time *lanes)
+{
+    for (uint32_t i = 0; step->on_device && i < devices->count; i++) {
+        if (devices->devices[i] == step->device)
+            return lanes[i];
+    }
+    return breakdown_mean(devices, lanes);
+}
+
 static void take_window(void *data, uint32_t window, const struct device_time *lanes)
 {
     struct walk *walk = data;
     struct step *step = &walk->steps->items[walk->order[window]];
 
-    step->time = breakdown_mean(walk->devices, lanes);
+    step->time = time_of(step, walk->devices, lanes);
     if (walk->visit != NULL)
         walk->visit(walk->data, step, walk->devices, lanes);
 }
@@ -87,7 +98,7 @@ static void replay_host(const struct run_traces *run, uint32_t index, const stru
 
         if (step->host != index)
             continue;
-        step->time = breakdown_mean(&devices, steps->lanes[i]);
+        step->time = time_of(step, &devices, steps->lanes[i]);
         if (walk->visit != NULL)
             walk->visit(walk->data, step, &devices, steps->lanes[i]);
     }

@@ -132,19 +132,40 @@ static bool join_by_turn(const struct step_list *all, struct step_list *list)
     return even;
 }
 
-/* Else the executions of the device that begins first tell where steps begin. */
-static void join_by_first(const struct step_list *all, struct step_list *list)
+/* The device with the most executions; of those the first to begin. */
+static int64_t device_of_most(const struct step_list *all)
 {
+    struct map64 counts = {0};
+    int64_t device = all->count > 0 ? all->items[0].number : 0;
+    uint32_t most = 0;
+
+    for (uint32_t i = 0; i < all->count; i++)
+        ++*map64_at(&counts, (uint64_t)all->items[i].number, 0);
+    for (uint32_t i = 0; i < all->count; i++) {
+        uint32_t count = *map64_at(&counts, (uint64_t)all->items[i].number, 0);
+
+        if (count > most) {
+            most = count;
+            device = all->items[i].number;
+        }
+    }
+    map64_free(&counts);
+    return device;
+}
+
+/* Else the executions of the device that has most of them tell where steps begin. */
+static void join_by_most(const struct step_list *all, struct step_list *list)
+{
+    int64_t device = device_of_most(all);
     uint32_t from = list->count;
 
     for (uint32_t i = 0; i < all->count; i++) {
         struct step *last = list->count > from ? &list->items[list->count - 1] : NULL;
         const struct step *step = &all->items[i];
 
-        if (last == NULL ||
-            (step->number == all->items[0].number && step->start_ps >= last->start_ps + 1))
+        if (step->number == device && (last == NULL || step->start_ps > last->start_ps))
             step_list_add(list, *step);
-        else if (step->start_ps + step->dur_ps > last->start_ps + last->dur_ps)
+        else if (last != NULL && step->start_ps + step->dur_ps > last->start_ps + last->dur_ps)
             last->dur_ps = step->start_ps + step->dur_ps - last->start_ps;
     }
 }
@@ -169,7 +190,7 @@ void find_executions(const struct host_trace *host, uint32_t index, struct step_
     if (all.count > 0)
         qsort(all.items, all.count, sizeof(*all.items), step_by_start);
     if (!join_by_turn(&all, list))
-        join_by_first(&all, list);
+        join_by_most(&all, list);
     free(all.items);
     for (uint32_t i = from; i < list->count; i++) {
         list->items[i].number = i - from;

@@ -220,6 +220,23 @@ static void own_executions(struct owning *owning)
     own_executions_in_order(owning);
 }
 
+/* Of steps of one device each: on the line of the op's own. */
+static uint32_t owner_on_device(struct owning *owning, const struct step_list *list,
+                                const struct attributed *entry)
+{
+    for (uint32_t i = 0; i < owning->count;
+         i += places_of(owning, owning->places[i].thread)->count) {
+        uint32_t place;
+
+        if (list->items[owning->places[i].step].device != entry->device)
+            continue;
+        place = place_at(owning, owning->places[i].thread, entry->start_ps);
+        if (place != NO_OWNER)
+            return owning->places[place].step;
+    }
+    return NO_OWNER;
+}
+
 static uint32_t owner_by_time(struct owning *owning, int64_t at_ps)
 {
     uint32_t place =
@@ -332,9 +349,10 @@ static struct place *find_places(const struct host_trace *host, uint32_t index,
         *ret_marked &= marked;
         places[count++] = (struct place){
             .thread =
-                marked ? thread_of(host->trace,
-                                   host->trace->rows[trace_row_of(host->trace, step->slice)].track)
-                       : NO_TRACK,
+                marked            ? thread_of(host->trace,
+                                              host->trace->rows[trace_row_of(host->trace, step->slice)].track)
+                : step->on_device ? step->thread
+                                  : NO_TRACK,
             .from_ps = from_ps,
             .to_ps = from_ps + step->dur_ps,
             .step = i,
@@ -365,7 +383,9 @@ uint32_t *steps_own(const struct host_trace *host, uint32_t index, const struct 
     if (ret != NULL && marked)
         own_marked(&owning, ret);
     for (uint32_t i = 0; ret != NULL && !marked && i < of->entry_count; i++)
-        ret[i] = owner_by_time(&owning, of->entries[i].start_ps);
+        ret[i] = list->items[places[0].step].on_device
+                     ? owner_on_device(&owning, list, &of->entries[i])
+                     : owner_by_time(&owning, of->entries[i].start_ps);
     free(owning.by_thread);
     free(places);
     return ret;

@@ -323,6 +323,78 @@ static void on_lines(void **state)
     run_end(&run);
 }
 
+/* Devices of workers that do not wait for each other: each one's idle time is that within its own
+ * steps, 28 of 100; over what both take it would be 60 and more. */
+static void lines_apart(void **state)
+{
+    (void)state;
+    struct made_run run;
+    const int64_t delays[] = {0, 80};
+
+    run_begin(&run);
+    for (int device = 0; device < 2; device++) {
+        track_id line = sink_track(run.made.sink, (struct sink_track){.parent = NO_TRACK,
+                                                                      .kind = TRACK_STREAM,
+                                                                      .role = ROLE_STEPS,
+                                                                      .name = STR("Steps"),
+                                                                      .device = device,
+                                                                      .derived = true});
+        track_id ops = run_stream(&run, "XLA Ops", ROLE_OPS, device);
+
+        for (int64_t i = 0; i < 3; i++) {
+            char name[2] = {(char)('4' + i), 0};
+
+            run_slice(&run, line, delays[device] + i * 100, 100, name, KIND_OTHER);
+            run_slice(&run, ops, delays[device] + i * 100 + 10, 72, "dot.1", KIND_COMPUTE);
+        }
+    }
+    run_finish(&run);
+
+    struct steps steps = find(&run, NULL);
+
+    CHECK_INT("rule", steps.rule, STEP_LINE);
+    CHECK_INT("each device's own", steps.count, 6);
+    for (uint32_t i = 0; i < steps.count; i++) {
+        CHECK_INT("as long as its line says", steps.items[i].dur_ps, 100);
+        CHECK_INT("idle", steps.items[i].time.kinds_ps[KIND_IDLE], 28);
+    }
+    CHECK_INT("the last number", steps.items[5].number, 6);
+    for (uint32_t i = 0; i < run.attribution.entry_count; i++)
+        CHECK_INT("whose work", steps.items[steps.owners[0][i]].device,
+                  run.attribution.entries[i].device);
+    run_end(&run);
+}
+
+/* A device that ran the program once, before all others, tells no steps of theirs. */
+static void by_executions_of_most(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    for (int device = 0; device < 2; device++) {
+        track_id modules = run_stream(&run, "XLA Modules", ROLE_MODULES, device);
+        track_id ops = run_stream(&run, "XLA Ops", ROLE_OPS, device);
+
+        for (int64_t i = 0; i < (device == 0 ? 1 : 5); i++) {
+            int64_t at_ps = device == 0 ? 0 : 100 + 100 * i;
+
+            run_slice(&run, modules, at_ps, 60, "jit_step", KIND_COMPUTE);
+            run_slice(&run, ops, at_ps, 60, "dot.1", KIND_COMPUTE);
+        }
+    }
+    run_finish(&run);
+
+    struct steps steps = find(&run, NULL);
+
+    CHECK_INT("rule", steps.rule, STEP_MODULE);
+    CHECK_INT("five", steps.count, 5);
+    for (uint32_t i = 0; i + 1 < steps.count; i++)
+        CHECK_INT("up to the next", steps.items[i].dur_ps, 100);
+    CHECK("the last has none that ends it", steps.items[4].cut);
+    run_end(&run);
+}
+
 /* A line that a tool derived tells steps where nothing else does. */
 static void on_derived_lines(void **state)
 {
@@ -958,6 +1030,8 @@ int main(void)
         cmocka_unit_test(warmup_and_outliers),
         cmocka_unit_test(by_executions),
         cmocka_unit_test(on_lines),
+        cmocka_unit_test(lines_apart),
+        cmocka_unit_test(by_executions_of_most),
         cmocka_unit_test(on_derived_lines),
         cmocka_unit_test(by_module_names),
         cmocka_unit_test(lanes_below_a_thread),
