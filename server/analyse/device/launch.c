@@ -19,6 +19,7 @@ struct launch_reader {
     const struct trace *trace;
     const struct row *row;
     struct row_arrows *arrows; /* by row */
+    uint8_t *has_arrows;       /* by track: 0 not looked at yet, 1 none, 2 some */
     uint32_t index[HELD_CHUNKS];
     struct chunk chunks[HELD_CHUNKS]; /* 190 KB each */
 };
@@ -30,14 +31,17 @@ struct launch_reader *launch_reader_create(const struct trace *trace)
     reader->trace = trace;
     reader->row = NULL;
     reader->arrows = memory_zeroed(trace->row_count, sizeof *reader->arrows);
+    reader->has_arrows = memory_zeroed((size_t)trace->track_count + 1, 1);
     memset(reader->index, 0xFF, sizeof reader->index);
     return reader;
 }
 
 void launch_reader_free(struct launch_reader *reader)
 {
-    if (reader != NULL)
+    if (reader != NULL) {
         free(reader->arrows);
+        free(reader->has_arrows);
+    }
     free(reader);
 }
 
@@ -131,4 +135,28 @@ slice_id launch_arrow(struct launch_reader *reader, slice_id slice)
     if (arrows->near == arrows->end || arrow_end(trace, arrows->near) != slice)
         return NO_SLICE;
     return trace->flows[trace->flow_by_to[arrows->near]].from;
+}
+
+/* Rows of a track follow each other, and so do their slices. */
+bool launch_track_has_arrows(struct launch_reader *reader, slice_id slice)
+{
+    const struct trace *trace = reader->trace;
+
+    if (slice >= trace->slice_count)
+        return false;
+    find_row(reader, slice);
+
+    const struct track *track = &trace->tracks[reader->row->track];
+    uint8_t *known = &reader->has_arrows[reader->row->track];
+
+    if (*known == 0) {
+        const struct row *first = &trace->rows[track->first_row];
+        const struct row *last = first + track->row_count - 1;
+
+        *known = flow_first_to(trace, first->first_slice) <
+                         flow_first_to(trace, last->first_slice + last->count)
+                     ? 2
+                     : 1;
+    }
+    return *known == 2;
 }

@@ -19,5 +19,7 @@ bool launch_read(struct launch_reader *reader, slice_id slice, struct launch_cal
 
 /* Where the first arrow comes from that ends at the slice; NO_SLICE: none does. */
 slice_id launch_arrow(struct launch_reader *reader, slice_id slice);
+/* Does any arrow end at a slice of the slice's track? */
+bool launch_track_has_arrows(struct launch_reader *reader, slice_id slice);
 
 #endif

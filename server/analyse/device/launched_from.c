@@ -24,6 +24,8 @@ static slice_id arrow_to_task(const struct trace *trace, struct launch_reader *r
 
 slice_id launched_from(const struct trace *trace, struct launch_reader *reader, slice_id slice)
 {
+    if (!launch_track_has_arrows(reader, slice)) /* nor at what is around it, on the same track */
+        return NO_SLICE;
     for (int up = 0; up < ANCESTORS_MAX; up++) {
         slice_id from = launch_arrow(reader, slice);
         struct launch_call call;

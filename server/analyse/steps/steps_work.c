@@ -31,6 +31,20 @@ struct thread_places { /* of a thread: places[first], count of them */
     uint32_t first, count;
 };
 
+struct between { /* of a thread: no step is open */
+    bool known;
+    track_id thread;
+    int64_t from_ps, to_ps;
+};
+
+enum { SPANS = 16 };
+
+struct call_span { /* slices of a row, all of which begin within a step and are told by that */
+    const struct row *row;
+    slice_id first, end;
+    uint32_t step;
+};
+
 struct owning {
     const struct trace *trace;
     const struct attribution *of;
@@ -39,11 +53,14 @@ struct owning {
     uint32_t count;
     struct thread_places *by_thread; /* by track */
     bool one_thread;                 /* all are on the same */
+    bool overlap; /* some of a thread: which one holds a call depends on the last */
     uint32_t *of_execution;
     bool *told; /* by program, behind them ops of none: launches of some of its ops are known */
-    const struct row *row; /* of the last call */
-    track_id thread;       /* of that row */
-    uint32_t near;         /* the place that was found last */
+    const struct row *row;         /* of the last call */
+    track_id thread;               /* of that row */
+    uint32_t near;                 /* the place that was found last */
+    struct between between;        /* likewise */
+    struct call_span spans[SPANS]; /* by row: the calls of a step follow each other */
 };
 
 /* Lanes of a thread are the thread. */
@@ -80,16 +97,25 @@ static bool has_steps(const struct owning *owning, track_id thread)
     return places_of(owning, thread)->count > 0;
 }
 
-/* The place of that thread and moment; calls come in order, so it is mostly the last one. */
+static bool is_between(const struct between *between, track_id thread, int64_t at_ps)
+{
+    return between->known && between->thread == thread && between->from_ps <= at_ps &&
+           at_ps < between->to_ps;
+}
+
+/* The place of that thread and moment; calls come in order, so it is mostly the last one, or they
+ * are behind it. */
 static uint32_t place_at(struct owning *owning, track_id thread, int64_t at_ps)
 {
     const struct thread_places *of = places_of(owning, thread);
-    uint32_t low = of->first, high = of->first + of->count;
+    uint32_t low = of->first, end = of->first + of->count, high = end;
 
     if (of->count == 0)
         return NO_OWNER;
     if (holds(&owning->places[owning->near], thread, at_ps))
         return owning->near;
+    if (is_between(&owning->between, thread, at_ps))
+        return NO_OWNER;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -99,37 +125,87 @@ static uint32_t place_at(struct owning *owning, track_id thread, int64_t at_ps)
         else
             high = middle;
     }
-    if (low == of->first || !holds(&owning->places[low - 1], thread, at_ps))
-        return NO_OWNER;
-    return owning->near = low - 1;
+    if (low > of->first && holds(&owning->places[low - 1], thread, at_ps))
+        return owning->near = low - 1;
+    owning->between = (struct between){
+        .known = true,
+        .thread = thread,
+        .from_ps = low > of->first ? owning->places[low - 1].to_ps : INT64_MIN,
+        .to_ps = low < end ? owning->places[low].from_ps : INT64_MAX,
+    };
+    return NO_OWNER;
+}
+
+static struct call_span *span_of(struct owning *owning, slice_id slice)
+{
+    (void)thread_of_slice(owning, slice);
+    return &owning->spans[(size_t)(owning->row - owning->trace->rows) % SPANS];
+}
+
+/* The step of that place, or NO_OWNER, goes for all that begins as near by on the row of the slice:
+ * in the place, or in the time between two. */
+static uint32_t keep_span(struct owning *owning, slice_id slice, uint32_t place)
+{
+    struct call_span *span = span_of(owning, slice);
+    const struct row *row = owning->row;
+    bool any = place != NO_OWNER;
+    int64_t from_ps = any ? owning->places[place].from_ps : owning->between.from_ps;
+    int64_t to_ps = any ? owning->places[place].to_ps : owning->between.to_ps;
+    uint32_t first, end;
+
+    row_window(owning->trace, row, from_ps, to_ps, &first, &end);
+    if (first < end &&
+        trace_slice_times(owning->trace, row, first, COLUMN_START).start_ps < from_ps)
+        first++;
+    *span = (struct call_span){.row = row,
+                               .first = row->first_slice + first,
+                               .end = row->first_slice + end,
+                               .step = any ? owning->places[place].step : NO_OWNER};
+    return span->step;
 }
 
 /* The step in which a call was made; `by_time` where nothing leads to a thread that has steps. */
-static uint32_t step_of_call(struct owning *owning, slice_id slice, bool by_time)
+static uint32_t find_step_of_call(struct owning *owning, slice_id slice, bool by_time)
 {
+    const slice_id asked = slice;
     struct launch_call call;
     int64_t first_ps = INT64_MIN;
+    uint32_t place;
 
     for (int jump = 0; slice != NO_SLICE && jump < JUMPS_MAX; jump++) {
         if (!launch_read(owning->reader, slice, &call))
             break;
 
         track_id thread = thread_of_slice(owning, slice);
-        uint32_t place = place_at(owning, thread, call.start_ps);
 
+        place = place_at(owning, thread, call.start_ps);
+        if (jump == 0 && has_steps(owning, thread)) /* or it was made between steps */
+            return keep_span(owning, slice, place);
         if (place != NO_OWNER)
             return owning->places[place].step;
         if (has_steps(owning, thread))
-            return NO_OWNER; /* it was made between steps */
+            return NO_OWNER;
         first_ps = jump == 0 ? call.start_ps : first_ps;
         slice = launched_from(owning->trace, owning->reader, slice);
     }
-    if (by_time && owning->one_thread && first_ps != INT64_MIN) {
-        uint32_t place = place_at(owning, owning->places[0].thread, first_ps);
+    if (!by_time || !owning->one_thread || first_ps == INT64_MIN)
+        return NO_OWNER;
+    place = place_at(owning, owning->places[0].thread, first_ps);
+    if (!launch_track_has_arrows(owning->reader, asked))
+        return keep_span(owning, asked, place);
+    return place == NO_OWNER ? NO_OWNER : owning->places[place].step;
+}
 
-        return place == NO_OWNER ? NO_OWNER : owning->places[place].step;
+static uint32_t step_of_call(struct owning *owning, slice_id slice, bool by_time)
+{
+    if (slice < owning->trace->slice_count) {
+        const struct call_span *span = span_of(owning, slice);
+
+        if (!owning->overlap && span->row == owning->row && slice >= span->first &&
+            slice < span->end && (by_time || has_steps(owning, owning->thread)))
+            return span->step;
     }
-    return NO_OWNER;
+    return find_step_of_call(owning, slice, by_time);
 }
 
 static int execution_order(const void *left, const void *right, void *data)
@@ -306,7 +382,7 @@ static void own_marked(struct owning *owning, uint32_t *ret)
     launch_reader_free(owning->reader);
 }
 
-static struct thread_places *index_threads(const struct owning *owning)
+static struct thread_places *index_threads(struct owning *owning)
 {
     size_t count = (size_t)owning->trace->track_count + 1;
     struct thread_places *ret = memory_zeroed(count, sizeof *ret);
@@ -317,6 +393,8 @@ static struct thread_places *index_threads(const struct owning *owning)
 
         if (of->count++ == 0)
             of->first = i;
+        else
+            owning->overlap |= owning->places[i].from_ps < owning->places[i - 1].to_ps;
     }
     return ret;
 }
