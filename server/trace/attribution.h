@@ -9,7 +9,7 @@
 
 #include "trace/trace.h"
 
-enum { ATTRIBUTION_VERSION = 9 };
+enum { ATTRIBUTION_VERSION = 10 };
 
 #define NO_OP UINT32_MAX
 #define NO_EXECUTION UINT32_MAX

@@ -161,6 +161,11 @@ def ops_of(path, programs):
             yield op, module, program, end - begin
 
 
+def plain(module):
+    """jit_f(36) -> jit_f: programs of one name are one in both."""
+    return module if module.startswith("(") else module.split("(")[0]
+
+
 def wanted_leaves(path):
     programs, ret = programs_of(path), {by: collections.Counter() for by in ("scope", "source", "stack")}
     nothing = Module.__new__(Module)
@@ -196,6 +201,8 @@ def check_capture(directory, cache):
     for by, wanted in wanted_leaves(path).items():
         reply = flame(cache, path, by, "time")
         got = leaves(reply["root"])
+        if by in ("scope", "module"):
+            got = sum((collections.Counter({(plain(leaf[0]), *leaf[1:]): length}) for leaf, length in got.items()), collections.Counter())
         wanted = collections.Counter({leaf: length for leaf, length in wanted.items() if length})
         manifest.equal(directory.name, f"root by {by}", reply["root"]["total_ps"], sum(wanted.values()))
         for leaf in sorted(set(got) | set(wanted)):
@@ -204,11 +211,6 @@ def check_capture(directory, cache):
 
 
 NOT_OURS = ("IDLE",)
-
-
-def plain(module):
-    """jit_f(36) -> jit_f: programs of one name are one in both."""
-    return module if module.startswith("(") else module.split("(")[0]
 
 
 def leaves_of_profile(rows):

@@ -200,11 +200,28 @@ static uint32_t kernel_at(struct attribute_work *work, track_id id, const struct
     return kernel_find(work, chunk->name[at], facts->shape, op);
 }
 
+/* A TPU marks where in an op its bundles of instructions ran: "bundle.1234" is a place, no op. */
+static bool is_place(const struct attribute_work *work, track_id id, name_id name)
+{
+    const struct str mark = STR("bundle.");
+    struct str text = trace_name(work->trace, name);
+
+    if (work->runs_kernels[id] || !str_starts(text, mark) || text.count == mark.count)
+        return false;
+    for (size_t i = mark.count; i < text.count; i++) {
+        if (text.at[i] < '0' || text.at[i] > '9')
+            return false;
+    }
+    return true;
+}
+
 static void add_entry(struct attribute_work *work, const struct track *track, track_id id,
                       const struct chunk *chunk, uint32_t at, const struct facts *facts)
 {
     int32_t device = facts->device >= 0 ? facts->device : track->device >= 0 ? track->device : 0;
 
+    if (track->device >= 0 && is_place(work, id, chunk->name[at]))
+        return;
     if (work->entry_count == work->entry_capacity)
         return; /* an event in two slices: only in a damaged trace */
     work->entry_group[work->entry_count] =

@@ -40,6 +40,8 @@ struct collective {    /* one instruction, or what kernels of one name, size and
     uint64_t identity; /* equal on all hosts */
     enum collective_kind kind;
     struct str name, module, scope, opcode, dtype; /* "" unknown */
+    struct str module_bare;                        /* without the number that tells it apart */
+    uint64_t module_number;                        /* of its program; 0 unknown */
     struct str algorithm, protocol;                /* "ring", "LL128": of NCCL; "" unknown */
     bool is_async;
     bool has_bytes;

@@ -226,7 +226,9 @@ static struct collective item_of(struct finding_work *work, const struct trace *
                         hash_text(read->start)),
         .kind = read->text.kind,
         .name = read->start,
-        .module = module,
+        .module = module_name_of(&work->names, op),
+        .module_bare = module,
+        .module_number = program != NULL ? program->id : 0,
         .scope = trace_name(trace, op->scope),
         .opcode = read->text.opcode,
         .dtype = read->text.dtype,
@@ -298,6 +300,7 @@ void collectives_facts(struct finding_work *work, uint32_t host)
     struct opened_module *opened = arena_new(work->arena, struct opened_module);
     uint32_t *ops, count = order_ops(attribution, &ops);
 
+    work->names = module_names_of(&work->run->hosts[host], work->arena);
     for (uint32_t i = 0; i < attribution->op_count; i++)
         if (attribution->ops[i].kind == KIND_COMPUTE && !is_control(trace, &attribution->ops[i]))
             facts[i].role = OP_COMPUTE;

@@ -224,7 +224,8 @@ static bool lets_through(const struct selection *selection, const struct collect
 
     if (!selection_has_device(selection, run->device) || !selection_has_name(selection, item->name))
         return false;
-    if (asked->module.count > 0 && !str_equal(asked->module, item->module))
+    if (asked->module.count > 0 &&
+        !module_is_called(item->module_bare, item->module_number, asked->module))
         return false;
     if (asked->scope.count > 0 &&
         !(str_starts(item->scope, asked->scope) &&

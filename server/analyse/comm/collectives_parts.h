@@ -15,6 +15,7 @@
 
 #include "analyse/comm/collective_text.h"
 #include "analyse/hlo/hlo.h"
+#include "analyse/scan/module_names.h"
 #include "analyse/stats/map64.h"
 #include "analyse/steps/restrict.h"
 #include "trace/ps.h"
@@ -61,6 +62,7 @@ struct finding_work {
     struct map64 by_identity;    /* -> item */
     struct map64 by_groups;      /* -> the first item with those groups */
     struct collective_devices devices;
+    struct module_names names;  /* of modules of the host at hand */
     struct op_facts **op_facts; /* by host, by op; NULL: the host has no collectives */
 };
 

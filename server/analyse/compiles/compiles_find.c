@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "analyse/compiles/compiles_parts.h"
+#include "analyse/scan/module_names.h"
 #include "analyse/steps/restrict.h"
 #include "analyse/steps/step_of.h"
 #include "trace/args/args.h"
@@ -381,9 +382,9 @@ static void find_host(const struct run_traces *run, uint32_t host, struct arena 
     compiles_compare(finding->host, finding->compiles, finding->compile_count, arena);
 }
 
-static bool is_asked(const struct selection *selection, const struct compile *compile)
+static bool is_asked(const struct selection *selection, struct str module,
+                     const struct compile *compile)
 {
-    const struct restriction *asked = selection->asked;
     int64_t at_ps = compile->backend_start_ps - selection->host->offset_ps;
     bool inside = false;
 
@@ -391,7 +392,7 @@ static bool is_asked(const struct selection *selection, const struct compile *co
         inside = at_ps >= selection->windows[i].from_ps && at_ps < selection->windows[i].to_ps;
     return (inside || !selection->cut_in_time) && selection->tracks[compile->track] &&
            selection_has_name(selection, compile->function) &&
-           (asked->module.count == 0 || str_equal(asked->module, compile->module));
+           (module.count == 0 || str_equal(module, compile->module));
 }
 
 static void find_step(const struct step_places *places, struct compile *compile)
@@ -420,12 +421,14 @@ enum status compiles_find(const struct run_traces *run, const struct restriction
                           const struct steps *all, struct arena *arena, struct compiles *ret,
                           struct error *err)
 {
+    struct restriction any_module = *restriction; /* what was compiled need not have run */
     struct selection *selections;
     struct step_places places;
     uint32_t selection_count, capacity = 0;
 
     *ret = (struct compiles){0};
-    TRY(restrict_run(run, restriction, arena, &selections, &selection_count, err));
+    any_module.module = STR("");
+    TRY(restrict_run(run, &any_module, arena, &selections, &selection_count, err));
     TRY(step_places_find(run, all, arena, &places, err));
     ret->has_steps = places.count > 0;
     for (uint32_t i = 0; i < selection_count; i++) {
@@ -442,7 +445,7 @@ enum status compiles_find(const struct run_traces *run, const struct restriction
         for (uint32_t at = 0; at < finding.compile_count; at++) {
             struct compile *compile = &finding.compiles[at];
 
-            if (!is_asked(&selections[i], compile))
+            if (!is_asked(&selections[i], module_bare(restriction->module), compile))
                 continue;
             find_step(&places, compile);
             ret->items[ret->count++] = *compile;

@@ -139,14 +139,14 @@ static void put_most(struct text *out, const struct overview *overview, struct a
         (!kernels && !str_equal(overview->ops->by, STR("op"))))
         return;
 
-    const char *noun = kernels ? "kernels" : "ops", *whole = kernels ? "kernel" : of;
+    const char *noun = kernels ? "kernels and copies" : "ops";
 
     if (most->count == 1)
         text_putf(out, " One of %s %s, %.*s, makes up 80 %% of %s time.",
-                  human_count(most->of).text, noun, STR_ARG(first), whole);
+                  human_count(most->of).text, noun, STR_ARG(first), of);
     else
         text_putf(out, " %s of %s %s make up 80 %% of %s time.", human_count(most->count).text,
-                  human_count(most->of).text, noun, whole);
+                  human_count(most->of).text, noun, of);
 }
 
 /* "11 steps", "11 inferred steps": how sure that is. */

@@ -87,6 +87,7 @@ static void grow_from_hosts(struct growth *growth, const struct selection *selec
 {
     for (uint32_t i = 0; i < count; i++) {
         growth->selection = &selections[i];
+        growth->modules = module_names_of(selections[i].host, growth->arena);
         if (growth->by == FLAME_TRACK)
             grow_from_tracks(growth);
         else

@@ -10,6 +10,7 @@
 #include "analyse/device/launch.h"
 #include "analyse/flame/flame.h"
 #include "analyse/hlo/op_stacks.h"
+#include "analyse/scan/module_names.h"
 #include "analyse/scan/scan.h"
 #include "analyse/stats/map64.h"
 
@@ -46,6 +47,7 @@ struct growth { /* while the tree grows */
     struct flame_tree tree;
     const struct flame_question *question;
     const struct selection *selection; /* of the host at hand */
+    struct module_names modules;       /* of it */
     uint32_t depth;
     enum flame_by by;
     enum flame_weight weight;

@@ -46,7 +46,8 @@ static bool has_room(const struct growth *growth, uint32_t node)
 static uint32_t path_of_scope(struct growth *growth, const struct op *op)
 {
     const struct trace *trace = growth->selection->host->trace;
-    struct str rest = scope_of_op(trace, op), element, module = trace_name(trace, op->module);
+    struct str rest = scope_of_op(trace, op), element,
+               module = module_name_of(&growth->modules, op);
     uint32_t node = 0;
 
     if (growth->question->fold_siblings)
@@ -87,7 +88,8 @@ static uint32_t path_of_source(struct growth *growth, const struct op *op)
 static uint32_t path_of_module(struct growth *growth, const struct op *op)
 {
     const struct trace *trace = growth->selection->host->trace;
-    struct str module = trace_name(trace, op->module), category = trace_name(trace, op->category);
+    struct str module = module_name_of(&growth->modules, op),
+               category = trace_name(trace, op->category);
     uint32_t node =
         tree_child(&growth->tree, 0, module.count > 0 ? module : STR("(no module)"), op->kind);
 

@@ -12,14 +12,17 @@
 #include "base/names.h"
 #include "trace/ps.h"
 
-static void open_processors(struct kernels_work *work)
+static void open_hosts(struct kernels_work *work)
 {
+    struct module_names *modules =
+        arena_array(work->arena, struct module_names, work->run->host_count);
     struct processor *processors =
         arena_array(work->arena, struct processor, work->run->host_count);
 
     for (uint32_t i = 0; i < work->run->host_count; i++) {
         const struct host_trace *host = &work->run->hosts[i];
 
+        modules[i] = module_names_of(host, work->arena);
         for (track_id id = 0; id < host->trace->track_count && processors[i].major == 0; id++) {
             const struct track *track = &host->trace->tracks[id];
 
@@ -28,6 +31,7 @@ static void open_processors(struct kernels_work *work)
         }
     }
     work->processors = processors;
+    work->modules = modules;
 }
 
 static void summarise(struct kernels_work *work, struct kernels_summary *ret)
@@ -233,7 +237,7 @@ static enum status kernel_rows(const struct run_traces *run, const struct restri
     work.selections = selections;
     work.names = (struct selection){
         .asked = restriction, .by_name = restriction->name.count > 0 || restriction->q.count > 0};
-    open_processors(&work);
+    open_hosts(&work);
     if (question->annotation.count > 0)
         find_inside(&work, question->annotation);
     work.keys = names_create();
@@ -370,7 +374,7 @@ void kernel_of_entry(const struct host_trace *host, uint32_t entry, struct arena
 
     for (uint32_t i = 0; i < kernels_launch_column_count; i++)
         columns[i] = kernels_columns[kernels_launch_columns[i]];
-    open_processors(&work);
+    open_hosts(&work);
     *ret = (struct table){0};
     table_fill(&source, &first, &(struct page){.limit = 1}, arena, ret);
 }

@@ -302,7 +302,8 @@ static struct cell op_cell(const struct kernels_work *work, const struct kernel_
         return name_cell(work, row, named ? op->name : 0,
                          "the profile does not say of which op it is");
     case COLUMN_MODULE:
-        return name_cell(work, row, op->module, "the profile does not say of which module it is");
+        return op->module == 0 ? cell_null(STR("the profile does not say of which module it is"))
+                               : cell_text(module_name_of(&work->modules[row->host], op));
     case COLUMN_SCOPE: {
         struct str scope = scope_of_op(host_of(work, row)->trace, op);
 

@@ -11,6 +11,7 @@
 
 #include "analyse/device/occupancy.h"
 #include "analyse/ops/kernels.h"
+#include "analyse/scan/module_names.h"
 #include "analyse/scan/scan.h"
 #include "analyse/table.h"
 
@@ -40,6 +41,7 @@ struct kernels_work {
     struct kernel_row *rows;
     uint32_t row_count, row_capacity;
     uint32_t **row_of;                  /* [selection][kernel], plus one; 0: none */
+    const struct module_names *modules; /* by host of the run */
     const struct processor *processors; /* by host of the run: of its devices that ran */
     int64_t total_ps;
     bool approximate;

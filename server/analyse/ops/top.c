@@ -149,7 +149,7 @@ static void add_notes(struct top_work *work, enum top_by asked, struct table *re
         notes[ret->note_count++] = (struct answer_note){
             .kind = "by-fallback",
             .message = str_format(work->arena, "by %s, because the profile holds no ops%s",
-                                  top_by_word(work->by),
+                                  work->by == BY_NAME ? "name" : "kernel, copy and fill",
                                   work->by == BY_NAME ? " and no kernels" : " of a program"),
             .count = 1,
         };
@@ -180,6 +180,7 @@ enum status top_collect(const struct run_traces *run, const struct restriction *
     TRY(restrict_run(run, restriction, arena, &selections, &count, err));
     look_for_ops(run, &ops, &kernels);
     ret->by = *ret_asked != BY_OP || ops ? *ret_asked : kernels ? BY_KERNEL : BY_NAME;
+    ret->every_kind = ret->by != *ret_asked;
     ret->keys = names_create();
     top_hosts_open(ret, selections, count);
     top_sum(ret);

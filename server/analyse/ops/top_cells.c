@@ -62,7 +62,7 @@ static struct cell op_cell(const struct top_work *work, const struct top_row *ro
     case TOP_MODULE:
         if (work->by != BY_OP && work->by != BY_MODULE)
             return cell_null(str_of(mixed));
-        return text_or_reason(trace_name(host->trace, op->module),
+        return text_or_reason(module_name_of(&work->hosts[row->place].modules, op),
                               STR("the event names no module"));
     case TOP_SCOPE:
         if (work->by != BY_OP && work->by != BY_SCOPE)

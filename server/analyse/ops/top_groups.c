@@ -39,7 +39,8 @@ static bool fits(const struct top_work *work, const struct top_host *host, track
 
     switch (work->by) {
     case BY_KERNEL:
-        return runs_kernels(track) && (kind != KIND_COPY || asks_for_ops(work, host));
+        return runs_kernels(track) &&
+               (kind != KIND_COPY || asks_for_ops(work, host) || work->every_kind);
     case BY_API:
         if (track->device >= 0)
             return false;
@@ -70,7 +71,8 @@ uint32_t top_group_of(const struct top_work *work, const struct top_host *host,
         entry = attribution_of(at->attribution, slice->slice);
     if (asks_for_ops(work, host) &&
         (entry == NULL ||
-         !is_kernel(at->attribution, (uint32_t)(entry - at->attribution->entries), slice->kind)))
+         !(work->every_kind ||
+           is_kernel(at->attribution, (uint32_t)(entry - at->attribution->entries), slice->kind))))
         return NO_GROUP;
     if (work->by <= BY_API)
         return slice->name;
@@ -97,22 +99,24 @@ static enum kind kind_at(const struct chunk *chunk, uint32_t at)
     return (enum kind)chunk->dictionary_kind[chunk->place[at]];
 }
 
-/* Marks those of the span that are kernels. */
-static void take_kernels(const struct top_host *host, const struct span *span, struct top_span *ret)
+/* Marks those of the span that are kernels, or all ops. */
+static void take_kernels(const struct top_work *work, const struct top_host *host,
+                         const struct span *span, struct top_span *ret)
 {
     const struct attribution *attribution = host->selection->host->attribution;
     slice_id first = span->chunk->first_slice;
     uint32_t entry = entry_from(attribution, first + span->first);
     uint32_t end = entry_from(attribution, first + span->end), count = span->end - span->first;
 
-    ret->some = end - entry != count || has_copies(span->chunk);
+    ret->some = end - entry != count || (!work->every_kind && has_copies(span->chunk));
     if (!ret->some)
         return;
     memset(ret->taken + span->first, 0, count);
     for (; entry < end; entry++) {
         uint32_t at = attribution->entries[entry].slice - first;
 
-        ret->taken[at] = is_kernel(attribution, entry, kind_at(span->chunk, at));
+        ret->taken[at] =
+            work->every_kind || is_kernel(attribution, entry, kind_at(span->chunk, at));
     }
 }
 
@@ -150,6 +154,6 @@ bool top_groups_of(const struct top_work *work, const struct top_host *host,
     }
     ret->some = false;
     if (any && asks_for_ops(work, host) && !span->all_kernels)
-        take_kernels(host, span, ret);
+        take_kernels(work, host, span, ret);
     return any;
 }

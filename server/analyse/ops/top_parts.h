@@ -13,6 +13,7 @@
 #include "analyse/device/device_spec.h"
 #include "analyse/hlo/cost.h"
 #include "analyse/ops/top.h"
+#include "analyse/scan/module_names.h"
 #include "analyse/scan/scan.h"
 #include "analyse/stats/map64.h"
 #include "analyse/stats/quantile.h"
@@ -89,12 +90,14 @@ struct top_host {
     uint32_t device_count;
     const struct op_cost *costs; /* by op; NULL: not made, or not asked for */
     struct device_spec spec;
+    struct module_names modules; /* of tables by op or module */
 };
 
 struct top_work {
     const struct run_traces *run;
     const struct top_question *question;
     enum top_by by;
+    bool every_kind; /* by kernel where ops were asked for: copies and fills count as well */
     struct arena *arena;
     struct top_host *hosts;
     uint32_t host_count;

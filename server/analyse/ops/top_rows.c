@@ -71,7 +71,7 @@ static uint32_t row_of_op(struct top_work *work, const struct top_host *host, ui
                           (unsigned long long)module_fingerprint(trace, op), STR_ARG(row.name));
         return row_of_key(work, host, name, row);
     case BY_MODULE:
-        row.name = or_none(trace_name(trace, op->module), "(no module)");
+        row.name = or_none(module_name_of(&host->modules, op), "(no module)");
         name =
             str_format(work->arena, "%016llx", (unsigned long long)module_fingerprint(trace, op));
         return row_of_key(work, host, name, row);
@@ -180,6 +180,7 @@ void top_first_ops(const struct host_trace *host, enum top_by by, uint32_t *ret)
     uint32_t *row_of = memory_resize(NULL, (size_t)attribution->op_count + 1, sizeof(*row_of));
 
     work.arena = arena_create();
+    open.modules = module_names_of(host, work.arena);
     for (uint32_t op = 0; op < attribution->op_count; op++) {
         if (attribution->totals[op].event_count == 0)
             continue;
@@ -242,6 +243,8 @@ void top_hosts_open(struct top_work *work, const struct selection *selections, u
         open->selection = &selections[i];
         if (work->by == BY_DEVICE)
             list_devices(open, work->arena);
+        if (work->by <= BY_CATEGORY)
+            open->modules = module_names_of(host, work->arena);
         open->row_of = arena_array(work->arena, uint32_t, (size_t)top_group_count(work, open) + 1);
         if ((work->by <= BY_CATEGORY || work->by == BY_KERNEL || work->by == BY_DEVICE) &&
             host->attribution != NULL) {

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "analyse/scan/module_names.h"
+
 static int by_from(const void *left, const void *right)
 {
     const struct window *a = left, *b = right;
@@ -204,7 +206,7 @@ bool selection_has_op(const struct selection *selection, const struct op *op)
     const struct restriction *asked = selection->asked;
     const struct trace *trace = selection->host->trace;
 
-    return (asked->module.count == 0 || str_equal(asked->module, trace_name(trace, op->module))) &&
+    return (asked->module.count == 0 || module_is(trace, op, asked->module)) &&
            (asked->scope.count == 0 || scope_asked(trace_name(trace, op->scope), asked->scope)) &&
            selection_has_name(selection, trace_name(trace, op->name));
 }

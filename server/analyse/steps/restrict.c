@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyse/scan/module_names.h"
 #include "analyse/steps/steps.h"
 
 static bool host_asked(const struct restriction *restriction, const struct host_trace *host)
@@ -162,6 +163,20 @@ static void select_windows(struct selection *selection, const struct steps *step
                              windows[0].to_ps <= host->trace->end_ps;
 }
 
+static enum status find_module(const struct run_traces *run, const struct restriction *restriction,
+                               struct arena *arena, struct error *err)
+{
+    const struct host_trace **hosts =
+        arena_array(arena, const struct host_trace *, (size_t)run->host_count + 1);
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < run->host_count; i++) {
+        if (host_asked(restriction, &run->hosts[i]))
+            hosts[count++] = &run->hosts[i];
+    }
+    return module_find(hosts, count, restriction->module, err);
+}
+
 enum status restrict_run(const struct run_traces *run, const struct restriction *restriction,
                          struct arena *arena, struct selection **ret, uint32_t *ret_count,
                          struct error *err)
@@ -172,6 +187,8 @@ enum status restrict_run(const struct run_traces *run, const struct restriction 
 
     if (restriction->has_window && restriction->start_ps > restriction->end_ps)
         return fail(err, ERR_INVALID, "the window ends before it starts");
+    if (restriction->module.count > 0)
+        TRY(find_module(run, restriction, arena, err));
     if (restriction->step_range_count > 0) {
         TRY(steps_find(run, restriction, arena, &steps, err));
         if (steps.count == 0)

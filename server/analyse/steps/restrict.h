@@ -4,8 +4,8 @@
 
 #include "analyse/scan/selection.h"
 
-/* Hosts that are let through, each with something left in time. ERR_NOT_FOUND for steps that are
- * not there. */
+/* Hosts that are let through, each with something left in time. ERR_NOT_FOUND for a module that
+ * no op is of, for steps that are not there. */
 MUST_CHECK enum status restrict_run(const struct run_traces *run,
                                     const struct restriction *restriction, struct arena *arena,
                                     struct selection **ret, uint32_t *ret_count, struct error *err);

@@ -304,6 +304,28 @@ static void tpu_clock_and_modules(void **state)
     run_end(&run);
 }
 
+/* Places in a TPU's op are no ops, and take nothing from it; a kernel may be called anything. */
+static void places_in_ops(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id ops = run_stream(&run, "XLA Ops", ROLE_OPS, 0);
+    track_id stream = run_stream(&run, "Stream #7", ROLE_NONE, 1);
+
+    run_slice(&run, run_stream(&run, "XLA Modules", ROLE_MODULES, 0), 0, 100, "jit_f", KIND_OTHER);
+    run_slice(&run, ops, 0, 100, "fusion.1", KIND_COMPUTE);
+    run_slice(&run, ops, 10, 20, "bundle.12", KIND_OTHER);
+    run_slice(&run, ops, 40, 20, "bundle.x", KIND_COMPUTE);
+    run_slice(&run, stream, 0, 10, "bundle.12", KIND_COMPUTE);
+    run_text(&run, "kernel_details", "grid:24,1,1 block:512,1,1");
+    run_finish(&run);
+    CHECK_INT("an op, one in it, a kernel", run.attribution.entry_count, 3);
+    CHECK_INT("less what is an op in it", entry(&run, 0)->self_ps, 80);
+    run_end(&run);
+}
+
 static void nothing(void **state)
 {
     (void)state;
@@ -362,6 +384,7 @@ int main(void)
         cmocka_unit_test(kinds_by_time),
         cmocka_unit_test(kineto_marks),
         cmocka_unit_test(tpu_clock_and_modules),
+        cmocka_unit_test(places_in_ops),
         cmocka_unit_test(nothing),
         cmocka_unit_test(many),
     };

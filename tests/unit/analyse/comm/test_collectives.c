@@ -166,8 +166,15 @@ static void restricted(void **state)
         CHECK_INT(rows[i].what, number(&table, "ar", "exposed_ps"), rows[i].exposed_ps);
         CHECK_INT(rows[i].what, number(&table, "ar", "wait_ps"), rows[i].wait_ps);
     }
+
+    struct table table;
+    struct error err = {0};
+
     CHECK_INT("another module",
-              ask(&run, "op", &(struct restriction){.module = STR("jit_g")}).row_count, 0);
+              collectives_table(&run.run, &(struct restriction){.module = STR("jit_g")}, STR("op"),
+                                &(struct page){.limit = 100}, run.made.arena, &table, &err),
+              ERR_NOT_FOUND);
+    CHECK("names the nearest", strstr(err.message, "\"jit_f\"") != NULL);
     run_end(&run);
 }
 

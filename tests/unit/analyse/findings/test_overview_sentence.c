@@ -92,8 +92,9 @@ static void without_steps(void **state)
     overview.time.doing_ps[DOING_WAIT] = 29;
     check("a device", &overview,
           "No steps were found. The capture lasts 100 ps; the device is busy 71 % of it. 71 % is "
-          "compute, 29 % is idle while the host waits. One of 9 kernels, gemm, makes up 80 % of "
-          "kernel "
+          "compute, 29 % is idle while the host waits. One of 9 kernels and copies, gemm, makes up "
+          "80 % of "
+          "device "
           "time.");
     overview.ops = &names;
     overview.device_count = 0;

@@ -139,7 +139,7 @@ static void restricted(void **state)
         {"track", "name", {.tracks = pool, .track_count = 1}, 2, 60},
         {"track of ops", "op", {.tracks = pool, .track_count = 1}, 2, 60},
         {"module", "name", {.module = {"jit_f", sizeof("jit_f") - 1}}, 2, 60},
-        {"another module", "op", {.module = {"jit_g", sizeof("jit_g") - 1}}, 0, 0},
+        {"module and number", "name", {.module = {"jit_f(7)", sizeof("jit_f(7)") - 1}}, 2, 60},
         {"scope", "op", {.scope = {"jit(f)/layer_0", sizeof("jit(f)/layer_0") - 1}}, 1, 50},
         {"scope of whole elements",
          "op",
@@ -164,6 +164,67 @@ static void restricted(void **state)
 
         CHECK_INT(rows[i].what, table.row_count_all, rows[i].row_count);
         CHECK_INT(rows[i].what, table.total_self_ps, rows[i].self_ps);
+    }
+    run_end(&run);
+}
+
+/* Three modules jit_f, of which two ran beside jit_g: rows, cells and what is asked for tell them
+ * apart by the number that the list of modules prints. */
+static void modules_of_one_name(void **state)
+{
+    (void)state;
+    static const char *const own[] = {"dot.1", "", NULL};
+    const struct {
+        const char *asked;
+        uint32_t row_count;
+        int64_t self_ps;
+        const char
+            *module; /* of the first row; NULL: there is none such, and this is the nearest */
+        const char *nearest;
+    } rows[] = {
+        {"jit_f", 2, 50, "jit_f(8)", NULL},    {"jit_f(6)", 1, 20, "jit_f(6)", NULL},
+        {"jit_f(8)", 1, 30, "jit_f(8)", NULL}, {"jit_g", 1, 5, "jit_g", NULL},
+        {"jit_g(9)", 1, 5, "jit_g", NULL},     {"jit_f(10)", 0, 0, NULL, "\"jit_f("},
+        {"jit_gg", 0, 0, NULL, "\"jit_g\""},   {"jit_g(6)", 0, 0, NULL, "\"jit_f(6)\""},
+    };
+    struct made_run run;
+
+    run_begin(&run);
+    for (uint64_t id = 6; id <= 10; id++)
+        if (id != 7)
+            run_program(&run, id, id == 9 ? "jit_g" : "jit_f", 90 + id, own);
+    track_id pool = run_thread(&run, "pool");
+    run_cpu_op(&run, pool, 0, 20, "dot.1", 6, 1, 0, 0);
+    run_cpu_op(&run, pool, 20, 30, "dot.1", 8, 1, 0, 0);
+    run_slice(&run, pool, 50, 5, "dot.1", KIND_COMPUTE);
+    run_text(&run, "hlo_op", "dot.1");
+    run_text(&run, "hlo_module", "jit_g");
+    run_int(&run, "program_id", 9);
+    run_int(&run, "run_id", 1);
+    run_finish(&run);
+
+    struct table modules = ask(&run, "module", NULL, NULL);
+
+    CHECK_INT("rows", modules.row_count, 3);
+    CHECK_STR("most", cell_of(&modules, 0, "name")->of.text, "jit_f(8)");
+    CHECK_STR("second", cell_of(&modules, 1, "name")->of.text, "jit_f(6)");
+    CHECK_STR("alone of its name", cell_of(&modules, 2, "name")->of.text, "jit_g");
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct restriction asked = {.module = str_of(rows[i].asked)};
+        struct top_question question = {.by = STR("op")};
+        struct page page = {.limit = 100};
+        struct error err = {0};
+        struct table table;
+        enum status status = top(&run.run, &asked, &question, &page, run.made.arena, &table, &err);
+
+        CHECK_INT(rows[i].asked, status, rows[i].module != NULL ? OK : ERR_NOT_FOUND);
+        if (rows[i].module == NULL) {
+            CHECK(rows[i].asked, strstr(err.message, rows[i].nearest) != NULL);
+            continue;
+        }
+        CHECK_INT(rows[i].asked, table.row_count, rows[i].row_count);
+        CHECK_INT(rows[i].asked, table.total_self_ps, rows[i].self_ps);
+        CHECK_STR(rows[i].asked, cell_of(&table, 0, "module")->of.text, rows[i].module);
     }
     run_end(&run);
 }
@@ -457,6 +518,11 @@ static void kernels_that_copy(void **state)
 
     CHECK_INT("kernels", table.row_count_all, 2);
     CHECK_INT("the one that copies", number(&table, "copyBuffer.kd", "total_ps"), 30);
+    table = ask(&run, "op", NULL, NULL); /* none is known: kernels instead, and no kind is lost */
+    CHECK_STR("instead", table.by, "kernel");
+    CHECK_INT("all that ran", table.row_count_all, 3);
+    CHECK_INT("a copy", number(&table, "MemcpyD2D", "total_ps"), 10);
+    CHECK_INT("their sum", table.total_self_ps, 50);
     run_end(&run);
 }
 
@@ -663,6 +729,7 @@ int main(void)
         cmocka_unit_test(whole),
         cmocka_unit_test(restricted),
         cmocka_unit_test(ops_of_a_loop),
+        cmocka_unit_test(modules_of_one_name),
         cmocka_unit_test(windows),
         cmocka_unit_test(parts_add_up),
         cmocka_unit_test(hosts_merge),

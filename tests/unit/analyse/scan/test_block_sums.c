@@ -149,7 +149,12 @@ static struct table ask(const struct made_run *run, const struct block_sums *sum
 
     host.sums = sums;
     traces.hosts = &host;
-    CHECK_OK(by, top(&traces, restriction, &question, &page, run->made.arena, &table, &err), &err);
+
+    enum status status = top(&traces, restriction, &question, &page, run->made.arena, &table, &err);
+
+    if (status == ERR_NOT_FOUND && restriction->module.count > 0)
+        return (struct table){0}; /* none of its executions is in the run */
+    CHECK_OK(by, status, &err);
     return table;
 }
 
