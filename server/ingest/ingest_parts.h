@@ -60,6 +60,8 @@ struct ingest_run {
     bool joinable;        /* what its files hold may make it another run */
     bool listed;          /* the catalog has it */
     bool told;            /* ... as it is now; the scanner's own */
+    int64_t published_ns; /* when the catalog was told last, */
+    int64_t publish_ns;   /* and how long that took */
     uint64_t urgency;     /* the last question's ticket; 0: nobody asked */
 };
 
@@ -151,6 +153,9 @@ void file_changed(struct ingest_file *file, const struct file_stamp *stamp, int6
 
 /* ingest_record.c: tells the catalog how the run is now. Takes the locks itself. */
 void run_publish(struct ingest *ingest, const char *id);
+/* The same, but a few times a second where many files of the run are to come, for that costs as
+ * much as it has files. False: it was not told, and who asks sees to it that it will be. */
+bool run_publish_at_times(struct ingest *ingest, const char *id);
 /* Many at once, in few transactions. */
 void runs_publish(struct ingest *ingest, char (*ids)[RUN_ID_SIZE], uint32_t count);
 

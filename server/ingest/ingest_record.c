@@ -11,6 +11,7 @@
  */
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "discover/session.h"
@@ -530,10 +531,22 @@ static bool make_record(struct ingest *ingest, const char *id, struct arena *are
     return true;
 }
 
+static void note_publish(struct ingest *ingest, const char *id, int64_t began_ns)
+{
+    pthread_mutex_lock(&ingest->lock);
+    struct ingest_run *run = run_find(ingest, str_of(id));
+    if (run != NULL) {
+        run->published_ns = clock_monotonic_ns();
+        run->publish_ns = run->published_ns - began_ns;
+    }
+    pthread_mutex_unlock(&ingest->lock);
+}
+
 void run_publish(struct ingest *ingest, const char *id)
 {
     struct arena *arena = arena_create();
     struct run_record record;
+    const int64_t began_ns = clock_monotonic_ns();
 
     pthread_mutex_t *publishing = &ingest->publishing[stripe_of(id)];
     pthread_mutex_lock(publishing);
@@ -541,6 +554,33 @@ void run_publish(struct ingest *ingest, const char *id)
         publish(ingest, &record, 1);
     pthread_mutex_unlock(publishing);
     arena_destroy(arena);
+    note_publish(ingest, id, began_ns);
+}
+
+enum { FEW_FILES = 16, PAUSE_MS = 250, PAUSES = 10 }; /* or so many times what telling it took */
+
+static bool is_told_later(const struct ingest_run *run, int64_t now_ns)
+{
+    int64_t pause_ns = PAUSES * run->publish_ns;
+    bool more = false;
+
+    for (uint32_t i = 0; i < run->file_count && !more; i++)
+        more = run->files[i].state == FILE_QUEUED || run->files[i].state == FILE_INDEXING;
+    if (pause_ns < PAUSE_MS * INT64_C(1000000))
+        pause_ns = PAUSE_MS * INT64_C(1000000);
+    return run->file_count > FEW_FILES && more && run->published_ns != 0 &&
+           now_ns - run->published_ns < pause_ns;
+}
+
+bool run_publish_at_times(struct ingest *ingest, const char *id)
+{
+    pthread_mutex_lock(&ingest->lock);
+    const struct ingest_run *run = run_find(ingest, str_of(id));
+    bool later = run != NULL && is_told_later(run, clock_monotonic_ns());
+    pthread_mutex_unlock(&ingest->lock);
+    if (!later)
+        run_publish(ingest, id);
+    return !later;
 }
 
 /* One transaction; nobody else publishes meanwhile. */

@@ -27,6 +27,7 @@ struct work { /* one file on its way */
     char unless[33];
     int64_t started_ns, told_ns;
     bool only_asked;
+    char *untold;  /* a run that the catalog is to be told of before the worker rests; "" none */
     bool is_other; /* what the file holds may make it part of another run */
 };
 
@@ -45,6 +46,25 @@ static void begin(struct work *work, struct ingest_run *run, struct ingest_file 
     file_set_state(file, FILE_INDEXING, STR(""));
 }
 
+/* What was left untold, where work goes on with another run, or with none. */
+static void tell_untold(struct work *work)
+{
+    if (work->untold[0] == '\0')
+        return;
+    run_publish(work->ingest, work->untold);
+    work->untold[0] = '\0';
+}
+
+static void publish_run(struct work *work)
+{
+    if (strcmp(work->untold, work->job.run) != 0)
+        tell_untold(work);
+    if (run_publish_at_times(work->ingest, work->job.run))
+        work->untold[0] = '\0';
+    else
+        memcpy(work->untold, work->job.run, sizeof work->job.run);
+}
+
 /* Waits for work; false when the ingest ends. */
 static bool take(struct work *work)
 {
@@ -53,8 +73,15 @@ static bool take(struct work *work)
     struct ingest_file *file = NULL;
 
     pthread_mutex_lock(&ingest->lock);
-    while (!ingest->stopping && (file = ingest_next(ingest, work->only_asked, &run)) == NULL)
-        pthread_cond_wait(&ingest->changed, &ingest->lock);
+    while (!ingest->stopping && (file = ingest_next(ingest, work->only_asked, &run)) == NULL) {
+        if (work->untold[0] == '\0') {
+            pthread_cond_wait(&ingest->changed, &ingest->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&ingest->lock);
+        tell_untold(work);
+        pthread_mutex_lock(&ingest->lock);
+    }
     if (!ingest->stopping)
         begin(work, run, file);
     bool stopping = ingest->stopping;
@@ -289,7 +316,7 @@ static void finish(struct work *work, const struct index_result *result, bool tr
         run_plan(run, clock_monotonic_ns());
     }
     pthread_mutex_unlock(&ingest->lock);
-    run_publish(ingest, work->job.run);
+    publish_run(work);
     pthread_mutex_lock(&ingest->lock);
     pthread_cond_broadcast(&ingest->changed);
     pthread_mutex_unlock(&ingest->lock);
@@ -313,7 +340,7 @@ static void do_work(struct work *work)
     struct error err = {0};
     bool transient = false;
 
-    run_publish(work->ingest, work->job.run);
+    publish_run(work);
     if (produce(work, &result, &transient, &err) != OK) {
         result = (struct index_result){.outcome = OUTCOME_FAILED, .error = str_of(err.message)};
         transient = true;
@@ -327,12 +354,15 @@ static void do_work(struct work *work)
 
 static void *run_worker(struct ingest *ingest, bool only_asked)
 {
+    char untold[RUN_ID_SIZE] = "";
+
     for (bool going = true; going;) {
         struct arena *arena = arena_create();
         struct work *work = arena_new(arena, struct work);
 
         work->ingest = ingest;
         work->only_asked = only_asked;
+        work->untold = untold;
         work->arena = arena;
         going = take(work);
         if (going)

@@ -114,7 +114,7 @@ static enum status find_keeper(struct request *req, struct asked_side *side, str
     const struct run_record *run;
 
     TRY(request_run(req, &run, err));
-    if (req->services->cache == NULL || run->slice_count < STORED_SLICES_MIN ||
+    if (req->services->cache == NULL || !stored_is_large(run) ||
         (run->state != RUN_READY && run->state != RUN_PARTIAL))
         return OK;
     side->kept = (struct side_kept){req, run};

@@ -10,11 +10,16 @@
 #include "serve/answer/route_table.h"
 #include "store/answers.h"
 
+bool stored_is_large(const struct run_record *run)
+{
+    return run->slice_count >= STORED_SLICES_MIN || run->host_count >= STORED_HOSTS_MIN;
+}
+
 bool stored_may(const struct request *req, const struct run_record *run)
 {
     const struct route *route = request_route(req);
 
-    return route->heavy && route_takes_run(route) && run->slice_count >= STORED_SLICES_MIN &&
+    return route->heavy && route_takes_run(route) && stored_is_large(run) &&
            (run->state == RUN_READY || run->state == RUN_PARTIAL) && req->services->cache != NULL &&
            !request_is(req, "spread", "none");
 }

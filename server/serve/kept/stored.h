@@ -3,7 +3,8 @@
  *   hash of (program, path, parameters, run as it is) -> store/answers.h -> the body as it left,
  *                                                                           or a kept table, packed
  *
- * An answer over a million slices takes up to seconds to make and some kilobytes to keep. What it
+ * An answer over a million slices takes up to seconds to make and some kilobytes to keep; so does
+ * one over many hosts, each of which is a file and an attribution to open. What it
  * depends on is what its tag depends on (see etag.h), and all of that is in the key: nothing kept
  * is trusted beyond it. Smaller runs are answered as fast as a file is read; so is what a hand asks
  * that drags a range (`spread=none`), and no two of its windows are alike.
@@ -13,7 +14,10 @@
 
 #include "serve/serve.h"
 
-enum { STORED_SLICES_MIN = 1000000 };
+enum { STORED_SLICES_MIN = 1000000, STORED_HOSTS_MIN = 64 };
+
+/* Is an answer over it worth keeping? */
+bool stored_is_large(const struct run_record *run);
 
 /* Is what the request asks kept on disk, once it was answered? */
 bool stored_may(const struct request *req, const struct run_record *run);

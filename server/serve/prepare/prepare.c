@@ -151,7 +151,7 @@ static void look(struct prepare *prepare)
         OK)
         count = 0;
     for (uint32_t i = 0; i < count; i++) {
-        bool is_large = runs[i].state == RUN_READY && runs[i].slice_count >= STORED_SLICES_MIN;
+        bool is_large = runs[i].state == RUN_READY && stored_is_large(&runs[i]);
         uint64_t run = as_it_is(&runs[i], arena);
 
         if (is_large && !was_asked(prepare, run) && ask_all(prepare, runs[i].id))

@@ -41,7 +41,7 @@ void sql_put_kept(struct json *json, const struct request *req, const struct run
     route_views(req->services->routes, &views);
     json_key(json, "kept");
     json_open(json, '[');
-    for (uint32_t i = 0; i < views.count && run->slice_count >= STORED_SLICES_MIN; i++) {
+    for (uint32_t i = 0; i < views.count && stored_is_large(run); i++) {
         const struct view *view = views.items[i].what;
 
         if (view->kept == NULL || !find_kept(req, views.items[i].route, view->kept, run, &key))

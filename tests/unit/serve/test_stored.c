@@ -191,6 +191,26 @@ static void waits_for_who_makes_it(void **state)
     request_release(request.state);
 }
 
+/* A run of many files is long to open, however few slices it has. */
+static void large_is_by_slices_or_hosts(void **state)
+{
+    static const struct {
+        const char *what;
+        uint64_t slices;
+        uint32_t hosts;
+        bool large;
+    } rows[] = {{"small", STORED_SLICES_MIN - 1, STORED_HOSTS_MIN - 1, false},
+                {"slices", STORED_SLICES_MIN, 1, true},
+                {"hosts", 1, STORED_HOSTS_MIN, true}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct run_record run = {.slice_count = rows[i].slices, .host_count = rows[i].hosts};
+
+        CHECK_INT(rows[i].what, stored_is_large(&run), rows[i].large);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +218,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(reads_tables_of_what_was_kept, make_place, leave_place),
         cmocka_unit_test_setup_teardown(marks_what_cannot_be_kept, make_place, leave_place),
         cmocka_unit_test_setup_teardown(keeps_nothing_of_small_runs, make_place, leave_place),
+        cmocka_unit_test(large_is_by_slices_or_hosts),
         cmocka_unit_test_setup_teardown(keeps_no_failure, make_place, leave_place),
         cmocka_unit_test_setup_teardown(waits_for_who_makes_it, make_place, leave_place),
     };
