@@ -116,11 +116,14 @@ static struct sqlite3 *open_file(const char *path, int flags)
 {
     sqlite3 *db = NULL;
 
+    catalog_sums_prepare();
+
     char real[CATALOG_PATH_SIZE]; /* NOFOLLOW refuses a link anywhere on the way */
 
     if (file_without_links(path, real, sizeof real) &&
-        sqlite3_open_v2(real, &db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW, NULL) ==
-            SQLITE_OK) {
+        sqlite3_open_v2(real, &db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW,
+                        CATALOG_SUMS) == SQLITE_OK &&
+        catalog_sums_begin(db)) {
         be_careful(db);
         return db;
     }

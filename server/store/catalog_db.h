@@ -16,7 +16,7 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-enum { CATALOG_VERSION = 5, CATALOG_STATEMENTS_MAX = 40, CATALOG_PATH_SIZE = 4200 };
+enum { CATALOG_VERSION = 6, CATALOG_STATEMENTS_MAX = 40, CATALOG_PATH_SIZE = 4200 };
 
 extern const char catalog_schema[]; /* catalog_schema.c */
 
@@ -80,6 +80,11 @@ MUST_CHECK enum status catalog_change(struct catalog *catalog, db_change *change
 struct sqlite3 *catalog_open_writer(struct catalog *catalog);
 bool catalog_take_lock(struct catalog *catalog);
 void catalog_exchange(struct catalog *catalog, struct sqlite3 *db, bool in_memory);
+/* catalog_sums.c: the layer of sums by its name, once it is prepared; a new file has room for them
+ * when that is said before its first page. */
+#define CATALOG_SUMS "jviewd-sums"
+void catalog_sums_prepare(void);
+bool catalog_sums_begin(struct sqlite3 *db);
 void catalog_free_troubles(struct catalog *catalog);
 bool catalog_shows(const struct catalog *catalog, struct str root);
 

@@ -198,8 +198,8 @@ class Place:
     def serve(self, *arguments, **options):
         return Server(self, *arguments, **options)
 
-    def jviewd(self, *arguments, **options):
-        return subprocess.run([program(), *map(str, arguments)], capture_output=True, text=True, timeout=WAIT_S * 2,
+    def jviewd(self, *arguments, seconds=WAIT_S * 2, **options):
+        return subprocess.run([program(), *map(str, arguments)], capture_output=True, text=True, timeout=seconds,
                               **options)
 
     def segments(self):
