@@ -14,6 +14,7 @@
 #include "app/instance.h"
 #include "app/notify.h"
 #include "base/log.h"
+#include "base/lost.h"
 #include "base/memory.h"
 #include "capture/capture_session.h"
 #include "cli/cli.h"
@@ -147,6 +148,7 @@ int app_with_store(struct app *app, bool on_demand, int (*use)(struct app *app, 
     struct str note;
     int code = EXIT_IO;
 
+    lost_prepare();
     find_roots(app);
     if (cache_open(options->cache_dir, options->cache_bytes_max, app->arena, &app->cache,
                    &app->cache_trouble, &err) != OK)

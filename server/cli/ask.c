@@ -8,7 +8,7 @@
 
 #include "cli/plain.h"
 #include "cli/wait.h"
-#include "serve/answer/reply.h"
+#include "serve/answer/handle.h"
 #include "serve/dispatch/dispatch.h"
 
 enum { WAIT_MS = 500, BAR_WIDTH = 30 };
@@ -232,7 +232,7 @@ int answer_write(struct answer *answer, int fd)
     enum status status;
 
     if (answer->reply.stream != NULL)
-        status = answer->reply.stream(answer->reply.stream_data, write_piece, &fd, &err);
+        status = reply_stream(&answer->reply, write_piece, &fd, &err);
     else
         status = write_piece(&fd, reply_bytes(&answer->reply), &err);
     if (status != OK)

@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/lost.h"
 #include "store/attribution_parts.h"
 #include "store/cache.h"
 
@@ -45,6 +46,7 @@ const size_t attribution_record_size[PART_COUNT] = {
 
 struct attribution_file {
     struct file_map map;
+    struct lost_watch *watch;
     struct attribution attribution;
 };
 
@@ -293,15 +295,36 @@ enum status attribution_has_ops(const char *path, bool *ret, struct error *err)
     return status;
 }
 
+struct opening {
+    struct attribution_file *file;
+    bool is_checked;
+    enum status status;
+    struct error *err;
+};
+
+static void open_guarded(void *data)
+{
+    struct opening *opening = data;
+    struct attribution_file *file = opening->file;
+
+    opening->status =
+        read_parts(file->map.bytes, opening->is_checked, &file->attribution, opening->err);
+}
+
 static enum status open_file(const char *path, bool is_checked, struct attribution_file **ret,
                              struct error *err)
 {
     struct attribution_file *file = memory_resize(NULL, 1, sizeof *file);
+    struct opening opening = {.file = file, .is_checked = is_checked, .err = err};
 
     *file = (struct attribution_file){0};
     enum status status = map_whole(path, &file->map, err);
-    if (status == OK)
-        status = read_parts(file->map.bytes, is_checked, &file->attribution, err);
+    if (status == OK) {
+        file->watch = lost_watch(file->map.bytes.at, file->map.bytes.count);
+        status = lost_guard(open_guarded, &opening)
+                     ? opening.status
+                     : fail(err, ERR_TRUNCATED, "the attribution was cut while it was read");
+    }
     if (status != OK) {
         error_context(err, "%s: ", path);
         attribution_close(file);
@@ -332,10 +355,16 @@ const struct attribution *attribution_of_file(const struct attribution_file *fil
     return &file->attribution;
 }
 
+bool attribution_lost(const struct attribution_file *file)
+{
+    return lost_marked(file->watch);
+}
+
 void attribution_close(struct attribution_file *file)
 {
     if (file == NULL)
         return;
+    lost_unwatch(file->watch);
     file_unmap(&file->map);
     free(file);
 }

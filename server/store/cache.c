@@ -8,11 +8,13 @@
  * to check it, when the first asks who needs it.
  */
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/lost.h"
 #include "store/cache_parts.h"
 #include "store/segment.h"
 
@@ -23,7 +25,8 @@ struct cache_entry {
     struct segment *segment;
     struct attribution_file *attribution; /* NULL: not made */
     uint32_t holders;
-    bool forgotten; /* in no list: closed by the last who holds it */
+    bool forgotten;      /* in no list: closed by the last who holds it */
+    atomic_bool damaged; /* found by a check */
     struct cache_entry *next;
 };
 
@@ -102,6 +105,19 @@ static bool belongs_to(const struct attribution_file *file, const struct trace *
     return true;
 }
 
+struct belonging {
+    const struct attribution_file *file;
+    const struct trace *trace;
+    bool belongs;
+};
+
+static void look_guarded(void *data)
+{
+    struct belonging *belonging = data;
+
+    belonging->belongs = belongs_to(belonging->file, belonging->trace);
+}
+
 static void remove_files(const struct cache *cache, const char content[33])
 {
     char path[4096];
@@ -112,8 +128,8 @@ static void remove_files(const struct cache *cache, const char content[33])
     unlink(path);
 }
 
-/* The attribution, or NULL where there is none: not where it could not be opened this time. A
- * damaged one is removed with its segment, so that both are made again. */
+/* Not where it could not be opened this time. One that is damaged, or not there, is removed with
+ * its segment, so that both are made again: they are made and adopted together. */
 static enum status open_attribution(const struct cache *cache, const char content[33],
                                     const struct trace *trace, struct attribution_file **ret,
                                     struct error *err)
@@ -124,14 +140,15 @@ static enum status open_attribution(const struct cache *cache, const char conten
     *ret = NULL;
     cache_attribution_path(cache, content, path);
     enum status status = attribution_open(path, ret, &why);
-    if (status == OK && !belongs_to(*ret, trace)) {
+    struct belonging belonging = {.file = *ret, .trace = trace};
+    if (status == OK && !(lost_guard(look_guarded, &belonging) && belonging.belongs)) {
         attribution_close(*ret);
         *ret = NULL;
         status = fail(&why, ERR_FORMAT, "%s is of another segment", path);
     }
-    if (status == OK || status == ERR_NOT_FOUND)
+    if (status == OK)
         return OK;
-    if (status != ERR_FORMAT && status != ERR_TRUNCATED)
+    if (status != ERR_FORMAT && status != ERR_TRUNCATED && status != ERR_NOT_FOUND)
         return fail(err, status, "%s", why.message);
     remove_files(cache, content);
     return fail(err, ERR_NOT_FOUND, "the index of this file was damaged (%s)", why.message);
@@ -351,9 +368,37 @@ enum status cache_acquire(struct cache *cache, const char content[33], struct ca
     return status;
 }
 
+bool cache_damaged(struct cached cached)
+{
+    return cached.entry != NULL &&
+           (atomic_load(&cached.entry->damaged) || trace_damaged(cached.trace) ||
+            (cached.attribution != NULL && attribution_lost(cached.entry->attribution)));
+}
+
+static void check_guarded(void *trace)
+{
+    (void)trace_check(trace); /* it marks what it finds */
+}
+
+bool cache_check(struct cache *cache, struct cached cached, bool files)
+{
+    (void)lost_guard(check_guarded, (void *)(uintptr_t)cached.trace);
+    if (files && !cache_damaged(cached)) {
+        struct attribution_file *file;
+        enum status status =
+            open_attribution(cache, cached.entry->content, cached.trace, &file, &(struct error){0});
+
+        if (status == OK)
+            attribution_close(file);
+        else if (status == ERR_NOT_FOUND)
+            atomic_store(&cached.entry->damaged, true);
+    }
+    return !cache_damaged(cached);
+}
+
 bool cache_drop_damaged(struct cache *cache, struct cached cached)
 {
-    if (cached.entry == NULL || !trace_damaged(cached.trace))
+    if (!cache_damaged(cached))
         return false;
     pthread_mutex_lock(&cache->lock);
     bool is_known = cached.entry->forgotten;

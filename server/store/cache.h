@@ -45,8 +45,13 @@ MUST_CHECK enum status cache_acquire_trace(struct cache *cache, const char conte
 /* Has it ops, as far as its attribution can be read? That is not opened. */
 bool cache_has_ops(const struct cache *cache, const char content[33]);
 void cache_release(struct cache *cache, struct cached cached);
-/* What trace_damaged says of it is removed, and found by nobody from then on: whoever asks next has
- * it made again. It stays held. False: it is whole. */
+/* A part of it was damaged or lost when it was read (trace_damaged, base/lost.h). */
+bool cache_damaged(struct cached cached);
+/* Reads all of the trace, and with `files` the attribution as it lies on disk by now; marks what is
+ * damaged. False: something is. */
+bool cache_check(struct cache *cache, struct cached cached, bool files);
+/* What is damaged is removed, and found by nobody from then on: whoever asks next has it made
+ * again. It stays held. False: it is whole. */
 bool cache_drop_damaged(struct cache *cache, struct cached cached);
 void cache_evict(struct cache *cache); /* down to the limit, and not what is held here */
 uint64_t cache_bytes_max(const struct cache *cache);
@@ -90,6 +95,7 @@ MUST_CHECK enum status attribution_open_checked(const char *path, struct attribu
 /* By its head alone: its parts stay unread. */
 MUST_CHECK enum status attribution_has_ops(const char *path, bool *ret, struct error *err);
 uint64_t attribution_segment(const struct attribution_file *file);
+bool attribution_lost(const struct attribution_file *file); /* a page of it, when it was read */
 const struct attribution *attribution_of_file(const struct attribution_file *file);
 void attribution_close(struct attribution_file *file);
 

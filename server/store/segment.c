@@ -13,6 +13,7 @@
 struct segment {
     struct file_map file;
     struct segment_map map;
+    struct lost_watch *watch;
     struct arena *arena;
     struct trace trace;
     char kept_as[33];
@@ -50,7 +51,9 @@ static struct bytes map_table(void *from, enum table_kind kind)
 
 static bool map_damaged(void *from)
 {
-    return ((const struct segment_map *)from)->damaged;
+    const struct segment_map *map = from;
+
+    return map->damaged || lost_marked(map->watch);
 }
 
 struct block_in segment_map_in(struct segment_map *map)
@@ -130,7 +133,23 @@ static enum status map_file(const char *path, struct segment *segment, struct er
     if (status == OK && segment->file.bytes.count > 0)
         madvise((void *)(uintptr_t)segment->file.bytes.at, segment->file.bytes.count, MADV_RANDOM);
     segment->map.bytes = segment->file.bytes;
+    if (status == OK)
+        segment->watch = lost_watch(segment->map.bytes.at, segment->map.bytes.count);
+    segment->map.watch = segment->watch;
     return status;
+}
+
+struct opening {
+    struct segment *segment;
+    enum status status;
+    struct error *err;
+};
+
+static void open_guarded(void *data)
+{
+    struct opening *opening = data;
+
+    opening->status = open_mapped(opening->segment, opening->err);
 }
 
 static enum status open_path(const char *path, bool is_checked, struct segment **ret,
@@ -142,9 +161,12 @@ static enum status open_path(const char *path, bool is_checked, struct segment *
         abort(); /* out of memory: as base/arena.h says */
     segment->map.checked_elsewhere = is_checked;
     segment->arena = arena_create();
+    struct opening opening = {.segment = segment, .err = err};
     enum status status = map_file(path, segment, err);
     if (status == OK)
-        status = open_mapped(segment, err);
+        status = lost_guard(open_guarded, &opening)
+                     ? opening.status
+                     : fail(err, ERR_FORMAT, "the segment was cut while it was read");
     segment->map.checked_elsewhere = false;
     if (status != OK) {
         error_context(err, "%s: ", path);
@@ -208,6 +230,7 @@ void segment_close(struct segment *segment)
 {
     if (!segment)
         return;
+    lost_unwatch(segment->watch);
     file_unmap(&segment->file);
     arena_destroy(segment->arena);
     free(segment);

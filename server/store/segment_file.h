@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 
 #include "base/hash.h"
+#include "base/lost.h"
 #include "trace/block.h"
 
 #define SEGMENT_MAGIC "jviewseg"
@@ -46,7 +47,8 @@ struct segment_map {
     struct segment_table tables[TABLE_KIND_COUNT_]; /* by kind; size 0: none */
     _Atomic uint8_t checked[TABLE_KIND_COUNT_];     /* enum segment_check */
     _Atomic bool damaged;
-    bool checked_elsewhere; /* those that are touched now: see segment_open_checked */
+    const struct lost_watch *watch; /* of the bytes; NULL: nobody looks */
+    bool checked_elsewhere;         /* those that are touched now: see segment_open_checked */
 };
 enum segment_check { SEGMENT_UNTOUCHED, SEGMENT_WHOLE, SEGMENT_DAMAGED };
 

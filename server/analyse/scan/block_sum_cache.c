@@ -9,6 +9,7 @@
 
 #include "analyse/scan/block_sums.h"
 #include "base/arena.h"
+#include "base/lost.h"
 
 enum {
     SLICES_MIN = 1 << 17,
@@ -114,28 +115,48 @@ static struct shelved *find_or_add(struct block_sum_cache *cache, const char con
     return one;
 }
 
-/* The lock is held before and after, not meanwhile. */
-static void make(struct block_sum_cache *cache, struct shelved *one, const struct trace *trace,
+struct making {
+    const struct trace *trace;
+    const struct attribution *attribution;
+    struct block_sums *sums;
+};
+
+static void make_guarded(void *data)
+{
+    struct making *making = data;
+
+    making->sums = block_sums_make(making->trace, making->attribution);
+}
+
+/* The lock is held before and after, not meanwhile. False: a page of the trace was lost; nobody
+ * finds this entry again, and who waits for it goes without. */
+static bool make(struct block_sum_cache *cache, struct shelved *one, const struct trace *trace,
                  const struct attribution *attribution)
 {
-    pthread_mutex_unlock(&cache->lock);
-    struct block_sums *sums = block_sums_make(trace, attribution);
+    struct making making = {.trace = trace, .attribution = attribution};
 
-    if (sums->bytes > cache->bytes_max) {
+    pthread_mutex_unlock(&cache->lock);
+    bool whole = lost_guard(make_guarded, &making);
+    struct block_sums *sums = whole ? making.sums : NULL;
+
+    if (whole && sums->bytes > cache->bytes_max) {
         block_sums_free(sums);
         sums = NULL;
     }
     pthread_mutex_lock(&cache->lock);
     one->sums = sums;
     one->is_made = true;
+    if (!whole)
+        one->content[0] = '\0';
     pthread_cond_broadcast(&cache->made);
+    return whole;
 }
 
 const struct block_sums *block_sum_cache_hold(struct block_sum_cache *cache, const char content[33],
                                               const struct trace *trace,
                                               const struct attribution *attribution)
 {
-    bool is_new;
+    bool is_new, whole = true;
 
     if (trace->slice_count < SLICES_MIN)
         return NULL;
@@ -143,13 +164,15 @@ const struct block_sums *block_sum_cache_hold(struct block_sum_cache *cache, con
     struct shelved *one =
         find_or_add(cache, content, attribution == NULL ? 0 : attribution->entry_count, &is_new);
     if (is_new)
-        make(cache, one, trace, attribution);
+        whole = make(cache, one, trace, attribution);
     while (!one->is_made)
         pthread_cond_wait(&cache->made, &cache->lock);
     const struct block_sums *sums = one->sums;
     one->holders -= sums == NULL; /* nothing to give back */
     make_room(cache);
     pthread_mutex_unlock(&cache->lock);
+    if (!whole)
+        lost_leave();
     return sums;
 }
 

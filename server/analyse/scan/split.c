@@ -5,12 +5,15 @@
 #include <stdbool.h>
 #include <unistd.h>
 
+#include "base/lost.h"
+
 uint64_t split_items_a_part = 100000;
 
 struct running {
     split_part *run;
     void *data;
     uint32_t part;
+    bool whole; /* no page was lost on its thread */
     pthread_t thread;
     bool is_thread;
 };
@@ -29,11 +32,18 @@ uint32_t split_count(uint64_t items)
     return count > 0 ? (uint32_t)count : 1;
 }
 
-static void *run_part(void *data)
+static void run_guarded(void *data)
 {
     struct running *running = data;
 
     running->run(running->data, running->part);
+}
+
+static void *run_part(void *data)
+{
+    struct running *running = data;
+
+    running->whole = lost_guard(run_guarded, running);
     return NULL;
 }
 
@@ -42,17 +52,21 @@ void split_run(uint32_t count, split_part *run, void *data)
     struct running running[SPLIT_PARTS_MAX];
 
     for (uint32_t part = 1; part < count; part++) {
-        running[part] = (struct running){.run = run, .data = data, .part = part};
+        running[part] = (struct running){.run = run, .data = data, .part = part, .whole = true};
         running[part].is_thread =
             pthread_create(&running[part].thread, NULL, run_part, &running[part]) == 0;
     }
-    run(data, 0);
+    running[0] = (struct running){.run = run, .data = data};
+    bool whole = lost_guard(run_guarded, &running[0]);
     for (uint32_t part = 1; part < count; part++) {
         if (running[part].is_thread)
             pthread_join(running[part].thread, NULL);
         else
-            run(data, part); /* no thread to be had: one after the other */
+            run_part(&running[part]); /* no thread to be had: one after the other */
+        whole &= running[part].whole;
     }
+    if (!whole)
+        lost_leave();
 }
 
 uint64_t split_begin(uint64_t items, uint32_t part, uint32_t count)

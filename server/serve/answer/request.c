@@ -510,18 +510,18 @@ bool request_damaged(const struct request *req)
     for (const struct asked_run *at = req->state == NULL ? NULL : &req->state->first; at != NULL;
          at = at->next) {
         for (uint32_t i = 0; i < at->held_count; i++) {
-            if (trace_damaged(at->held[i].trace))
+            if (cache_damaged(at->held[i]))
                 return true;
         }
     }
     return false;
 }
 
-void request_check_held(const struct request *req)
+void request_check_held(const struct request *req, bool files)
 {
     for (const struct asked_run *at = &req->state->first; at != NULL; at = at->next) {
         for (uint32_t i = 0; i < at->held_count; i++)
-            (void)trace_check(at->held[i].trace);
+            (void)cache_check(req->services->cache, at->held[i], files);
     }
 }
 

@@ -122,7 +122,7 @@ bool request_saw_remade(const struct request *req);
  * ERR_FORMAT where nothing is left to make it from. */
 MUST_CHECK enum status request_drop_damaged(struct request *req, struct error *err);
 /* Reads all that the request holds, before any of it is sent in pieces. */
-void request_check_held(const struct request *req);
+void request_check_held(const struct request *req, bool files);
 /* Lets go of the traces; forgets the run, so that the next try sees its new state. */
 void request_release(struct request_state *state);
 

@@ -4,7 +4,7 @@
 
 #include "base/distance.h"
 #include "serve/answer/etag.h"
-#include "serve/answer/reply.h"
+#include "serve/answer/handle.h"
 #include "serve/answer/route_table.h"
 #include "serve/dispatch/budget.h"
 #include "serve/kept/kept.h"
@@ -94,7 +94,7 @@ static enum status handle_kept(struct request *req, struct reply *reply, struct 
     const struct run_record *run = request_run_known(req);
 
     if (run == NULL || !stored_may(req, run))
-        return request_route(req)->handle(req, reply, err);
+        return reply_handle(req, reply, err);
     if (request_route(req)->is_table)
         return kept_answer(req, run, reply, err);
     if (stored_get(req, run, reply))
@@ -102,7 +102,7 @@ static enum status handle_kept(struct request *req, struct reply *reply, struct 
     bool is_ours = stored_take(req, run);
     enum status status = OK;
     if (!stored_get(req, run, reply)) {
-        status = request_route(req)->handle(req, reply, err);
+        status = reply_handle(req, reply, err);
         if (status == OK)
             stored_put(req, run, reply);
     }
@@ -170,7 +170,7 @@ bool serve_try(struct request *req, struct reply *reply)
     if (status == OK)
         status = answer(req, reply, &err);
     if (status == OK && reply->stream != NULL && !reply->stream_copies)
-        request_check_held(req);
+        request_check_held(req, false);
     if (request_damaged(req))
         status = take_back(req, reply, &err);
     if (status == ERR_NOT_READY && request_should_wait(req)) {

@@ -4,7 +4,7 @@
 #include "serve/kept/reply_cache.h"
 
 #include "base/log.h"
-#include "serve/answer/reply.h"
+#include "serve/answer/handle.h"
 #include "serve/answer/route_table.h"
 #include "serve/dispatch/dispatch.h"
 #include "serve/http/http_head.h"
@@ -91,7 +91,7 @@ static void run_stream(struct exchange *exchange)
 {
     struct reply *reply = &exchange->reply;
     struct error err = {0};
-    enum status status = reply->stream(reply->stream_data, write_piece, exchange, &err);
+    enum status status = reply_stream(reply, write_piece, exchange, &err);
 
     end_stream(exchange, status, err.message);
 }
@@ -105,10 +105,9 @@ struct making { /* a stream on a pool thread */
 static void make_stream(void *data)
 {
     struct making *making = data;
-    const struct reply *reply = making->reply;
 
     outflow_end(making->outflow,
-                reply->stream(reply->stream_data, outflow_put, making->outflow, &making->err));
+                reply_stream(making->reply, outflow_put, making->outflow, &making->err));
 }
 
 /* Where what waits for a client may lie; NULL: nowhere. */

@@ -1,6 +1,7 @@
 /* Serves a page of a table from its kept form, or makes the whole table and keeps it. */
 #include "serve/kept/kept.h"
 
+#include "serve/answer/handle.h"
 #include "serve/answer/table_out.h"
 #include "serve/kept/kept_table.h"
 #include "serve/kept/stored.h"
@@ -38,7 +39,7 @@ static enum status make(struct request *req, const struct run_record *run, struc
     req->keeping = &keeping;
     req->keep = keeping_take;
 
-    enum status status = request_route(req)->handle(req, reply, err);
+    enum status status = reply_handle(req, reply, err);
 
     req->keeping = NULL;
     text_free(&reply->body);
@@ -94,7 +95,7 @@ enum status kept_answer(struct request *req, const struct run_record *run, struc
     TRY(request_page(req, &page, err));
     TRY(get_or_make(req, run, reply, &kept, err));
     if (kept.cells == NULL || !kept_table_has(&kept, &page))
-        return request_route(req)->handle(req, reply, err);
+        return reply_handle(req, reply, err);
     TRY(kept_table_page(&kept, &page, req->arena, &table, err));
     write_page(req, &kept, &table, reply);
     return OK;

@@ -3,6 +3,7 @@
 
 #include "analyse/compare/trend_metrics.h"
 #include "base/log.h"
+#include "base/lost.h"
 #include "serve/answer/reply.h"
 #include "serve/routes/trend/trend.h"
 
@@ -58,6 +59,19 @@ static enum status measure(struct request *req, struct error *err)
     return catalog_put_metrics(req->services->catalog, run->kept_id, metrics, count, err);
 }
 
+struct measuring {
+    struct request *req;
+    enum status status;
+    struct error *err;
+};
+
+static void measure_guarded(void *data)
+{
+    struct measuring *measuring = data;
+
+    measuring->status = measure(measuring->req, measuring->err);
+}
+
 static void measure_run(const struct services *services, struct str run_id)
 {
     struct arena *arena = arena_create();
@@ -70,7 +84,11 @@ static void measure_run(const struct services *services, struct str run_id)
 
     if (request_open(&req, &route_measure, &err) == OK) {
         request_name_run(&req, run_id);
-        if (measure(&req, &err) != OK)
+        struct measuring measuring = {.req = &req, .err = &err};
+
+        if (!lost_guard(measure_guarded, &measuring))
+            measuring.status = request_drop_damaged(&req, &err);
+        if (measuring.status != OK)
             log_debug("run %.*s is not measured: %s", STR_ARG(run_id), err.message);
         request_release(req.state);
     }

@@ -273,7 +273,8 @@ static void drop_damaged(struct request *req)
             if (cache_acquire_trace(services->cache, runs[i].hosts[host].content, &held,
                                     &(struct error){0}) != OK)
                 continue;
-            any |= !trace_check(held.trace) && cache_drop_damaged(services->cache, held);
+            any |= !cache_check(services->cache, held, true) &&
+                   cache_drop_damaged(services->cache, held);
             cache_release(services->cache, held);
         }
         if (any && services->wait != NULL)
@@ -285,10 +286,12 @@ static void drop_damaged(struct request *req)
  * runs those that are damaged are looked for. */
 static enum status take_back(struct request *req, struct error *err)
 {
-    if (request_has(req, "run"))
-        request_check_held(req);
-    else
+    const struct run_traces *held; /* a process that stayed was not told of the run again */
+
+    if (!request_has(req, "run"))
         drop_damaged(req);
+    else if (request_all_traces(req, &held, &(struct error){0}) == OK)
+        request_check_held(req, true);
     return fail(err, ERR_NOT_READY,
                 "an index that the query reads was damaged on disk and is made anew: ask again");
 }

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 
-enum { SQL_STATUS_DAMAGED = 0 }; /* what was read is damaged on disk: there is no answer */
+enum { SQL_STATUS_DAMAGED = 999 }; /* what was read is damaged on disk: there is no answer */
 
 struct sql_answer {
     int status; /* HTTP's, or SQL_STATUS_DAMAGED */

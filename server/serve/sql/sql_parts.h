@@ -49,6 +49,8 @@ struct sql_work {
     struct sql *sql; /* over these tables */
 
     struct arena *query_arena;           /* the rest, too, is of the present query alone */
+    bool damaged;                        /* one was found damaged, or a page of it lost */
+    bool left;                           /* amid a query: nothing is closed any more */
     uint32_t lost_count;                 /* runs whose traces could not be opened */
     const struct answer_note *notes[64]; /* of tables that it came to: each kind once */
     uint32_t note_count;

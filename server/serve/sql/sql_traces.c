@@ -72,8 +72,9 @@ enum status sql_confine(struct sql_work *work, struct error *err)
 }
 
 /* One host's files, held until the process ends. */
-static bool open_host(const json_t *told, struct arena *arena, struct host_trace *ret)
+static bool open_host(struct sql_work *work, const json_t *told, struct host_trace *ret)
 {
+    struct arena *arena = work->arena;
     struct segment *segment;
     struct attribution_file *attribution = NULL;
     struct error ignored = {0};
@@ -83,15 +84,19 @@ static bool open_host(const json_t *told, struct arena *arena, struct host_trace
     enum status status = is_checked ? segment_open_checked(segment_path, &segment, &ignored)
                                     : segment_open(segment_path, &segment, &ignored);
 
-    if (status != OK)
+    if (status != OK) {
+        work->damaged |= status == ERR_FORMAT || status == ERR_TRUNCATED;
         return false;
+    }
     ignored = (struct error){0};
     if (path.count > 0 && is_checked)
         status = attribution_open_checked(str_c(arena, path), &attribution, &ignored);
     else if (path.count > 0)
         status = attribution_open(str_c(arena, path), &attribution, &ignored);
-    if (status != OK)
-        attribution = NULL;
+    if (status != OK) {
+        work->damaged |= status == ERR_FORMAT || status == ERR_TRUNCATED || status == ERR_NOT_FOUND;
+        return false;
+    }
     if (attribution != NULL && attribution_segment(attribution) != segment_trace(segment)->sum)
         return false; /* it was made anew in between */
     *ret = (struct host_trace){.trace = segment_trace(segment),
@@ -104,7 +109,7 @@ static bool open_host(const json_t *told, struct arena *arena, struct host_trace
 }
 
 /* Two descriptors a host would be too many: maps stay when their files are closed. */
-static uint32_t open_hosts(const json_t *list, struct arena *arena, struct host_trace *ret)
+static uint32_t open_hosts(struct sql_work *work, const json_t *list, struct host_trace *ret)
 {
     uint32_t count = 0;
     const json_t *told;
@@ -112,7 +117,7 @@ static uint32_t open_hosts(const json_t *list, struct arena *arena, struct host_
 
     json_array_foreach(list, i, told)
     {
-        if (open_host(told, arena, &ret[count]))
+        if (open_host(work, told, &ret[count]))
             count++;
     }
     return count;
@@ -153,7 +158,7 @@ static void borrow(struct sql_work *work, struct sql_run *run, struct host_trace
         return;
     bare.hosts = unmeasured;
     bare.others = others;
-    bare.other_count = open_hosts(beside, work->arena, others);
+    bare.other_count = open_hosts(work, beside, others);
     hlo_modules(&bare, work->arena, &modules);
     for (uint32_t i = 0; i < bare.host_count; i++) {
         if (hlo_backfill_is_wanted(&hosts[i]))
@@ -169,7 +174,7 @@ static void open_run(struct sql_work *work, struct sql_run *run)
     const json_t *hosts = json_object_get(run->told, "open");
     size_t count = json_array_size(hosts);
     struct host_trace *traces = arena_array(work->arena, struct host_trace, count + 1);
-    uint32_t opened = open_hosts(hosts, work->arena, traces);
+    uint32_t opened = open_hosts(work, hosts, traces);
 
     run->was_opened = true;
     run->traces = (struct run_traces){
@@ -185,6 +190,8 @@ static void open_run(struct sql_work *work, struct sql_run *run)
 
 bool sql_damaged(const struct sql_work *work)
 {
+    if (work->damaged)
+        return true;
     for (uint32_t i = 0; i < work->run_count; i++) {
         const struct run_traces *traces = &work->runs[i].traces;
 

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/lost.h"
 #include "base/sandbox/sandbox.h"
 #include "serve/sql/sql_job.h"
 #include "serve/sql/sql_parts.h"
@@ -114,7 +115,7 @@ struct answer {
     struct text body;
 };
 
-static void answer(struct sql_work *work, const json_t *job, struct answer *ret)
+static void make_answer(struct sql_work *work, const json_t *job, struct answer *ret)
 {
     struct sql_result result = {.arena = work->query_arena};
     struct sql_sink sink = sql_result_sink(&result);
@@ -139,6 +140,31 @@ static void answer(struct sql_work *work, const json_t *job, struct answer *ret)
         *ret = (struct answer){.status = SQL_STATUS_DAMAGED, .type = TYPE_PROBLEM};
     }
     sql_result_free(&result);
+}
+
+struct answering {
+    struct sql_work *work;
+    const json_t *job;
+    struct answer *answer;
+};
+
+static void answer_guarded(void *data)
+{
+    struct answering *answering = data;
+
+    make_answer(answering->work, answering->job, answering->answer);
+}
+
+/* Where a page of an index is lost, SQLite stands in the middle of a step: what is open then is
+ * left to the end of the process. */
+static void answer(struct sql_work *work, const json_t *job, struct answer *ret)
+{
+    struct answering answering = {.work = work, .job = job, .answer = ret};
+
+    if (lost_guard(answer_guarded, &answering))
+        return;
+    work->damaged = work->left = true;
+    *ret = (struct answer){.status = SQL_STATUS_DAMAGED, .type = TYPE_PROBLEM};
 }
 
 /* All `count` bytes. */
@@ -253,6 +279,7 @@ int sql_worker(const struct route_table *routes, int in, int out)
     struct error err = {0};
     json_t *job;
 
+    lost_prepare();
     if (!guard())
         return 1;
     if (nobody_asks(in))
@@ -265,7 +292,8 @@ int sql_worker(const struct route_table *routes, int in, int out)
         told = answer_query(&work, job, count, out, &stays);
         json_decref(job);
     }
-    close_tables(&work);
+    if (!work.left)
+        close_tables(&work);
     json_decref(runs);
     return told ? 0 : 1;
 }
