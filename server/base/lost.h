@@ -1,8 +1,7 @@
 /* Maps of our own files whose pages may be gone when they are read: the file was cut, or its disk
  * fails. The kernel says so by SIGBUS, which ends a process that has not thought of it.
  *
- *   lost_guard { ... a page of a watched map is read ... }   -> the map is marked, and the rest of
- * the guarded is left
+ *   lost_guard { ... a page is read ... }   -> its map is marked, and the rest is left
  *
  * Whoever answers runs what reads maps inside of a guard; whoever owns the map asks lost_marked.
  * What the left part took by malloc stays taken, so nothing that is guarded holds a lock or a turn

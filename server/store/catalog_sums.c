@@ -1,9 +1,9 @@
 /* Pages of the catalog's file with sums: a layer below SQLite that adds one as a page is written,
  * and checks it as it is read.
  *
- *   page    [ content, 4,088 bytes | XXH3 of it, 8 ]    SQLite leaves those eight to us
- * (SQLITE_FCNTL_RESERVE_BYTES)
+ *   page    [ content, 4,088 bytes | XXH3 of it, 8 ]
  *
+ * SQLite leaves those eight to us (SQLITE_FCNTL_RESERVE_BYTES).
  * Pages that wait in the WAL have the sums of its frames, which SQLite checks when it opens it.
  * Facts: https://sqlite.org/vfs.html, https://sqlite.org/c3ref/io_methods.html.
  */
