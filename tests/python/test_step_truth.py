@@ -28,17 +28,9 @@ MORE_DEVICES = {"devices": "--xla_force_host_platform_device_count=8"}
 # What jviewd says otherwise, and why: printed, never passed over in silence. FILE/NAME: {check: reason}
 LATE = "ends of ops that XLA:CPU marks late lie behind their steps: these seem too short for their work, or are not stated"
 FIRST = "which of eight devices begins a step first is chance: the one that decides begins early and late by turns"
-GUESSED = "a guess is stated of what does not repeat"
 KNOWN = {
-    "ahead/input_bound_inside": dict.fromkeys(("sum", "idle"), "longer by about one step in each take, more idle by 3 to 4 points; why is not known"),
     **{f"blocking/{name}": dict.fromkeys(["time", "sum"], LATE) for name in ("gradients", "sleeps_in_span")},
     **{f"devices/{name}_ahead": {"time": FIRST} for name in ("jit_sharded", "pmap", "ring", "shard_map")},
-    "edges/ends_with_a_full_queue": dict.fromkeys(["count", "time"], "a step whose work is not in the file is given its span's time"),
-    "edges/one_call": dict.fromkeys(["count", "time"], GUESSED),
-    "edges/two_steps_ahead": dict.fromkeys(["count", "numbers"], "the last step counts as cut where nothing is recorded after its work"),
-    "unmarked/eager": dict.fromkeys(["count", "time"], GUESSED),
-    "unmarked/scan_over_steps": {"time": GUESSED},
-    "unmarked/two_modules_at_odds": {"time": GUESSED},
 }
 
 

@@ -5,12 +5,14 @@
 
 #include "analyse/stats/stats.h"
 #include "base/human.h"
+#include "trace/names/by_name.h"
 #include "trace/ps.h"
 
 static const double slack = 1.01;    /* clocks and cut edges */
 static const double rests = 0.1;     /* busy in steps, of what devices are outside of them */
 static const double works = 0.5;     /* from here on devices are busy outside of steps */
 static const double held_min = 0.25; /* of what devices did, by steps that nobody marked */
+static const double calls_min = 0.5; /* of the steps: then they hold little but calls */
 enum { LONGER_WORK = 2 };            /* work so many times as long as its span is not inside it */
 
 struct host_sum { /* of one host, over its devices' mean */
@@ -18,6 +20,7 @@ struct host_sum { /* of one host, over its devices' mean */
     int64_t steps_ps, all_steps_ps;           /* counted; all */
     int64_t busy_in_ps, busy_in_all_steps_ps; /* counted; all */
     int64_t busy_ps;                          /* of the whole trace */
+    int64_t dispatch_ps;                      /* in the counted ones: calls of the host */
     uint32_t counted;
     bool has_devices, one_thread;
 };
@@ -64,6 +67,7 @@ static struct host_sum sum_of(const struct run_traces *run, const struct steps *
         sum.counted++;
         ps_add(&sum.steps_ps, step->dur_ps);
         ps_add(&sum.busy_in_ps, step->time.busy_ps);
+        ps_add(&sum.dispatch_ps, step->time.doing_ps[DOING_DISPATCH]);
     }
     return sum;
 }
@@ -114,6 +118,23 @@ static bool holds_little(const struct steps *steps, const struct host_sum *sum)
     return (double)sum->all_steps_ps < held_min * (double)sum->hull_ps;
 }
 
+/* JAX's programs were called, nothing that they launched is in the file, and the calls are most of
+ * the spans: their work came later. */
+static bool only_calls(const struct host_trace *host, const struct host_sum *sum)
+{
+    const struct name_stats *stats;
+    uint32_t count = trace_name_stats(host->trace, &stats);
+
+    if (sum->has_devices || sum->steps_ps <= 0 ||
+        (double)sum->dispatch_ps < calls_min * (double)sum->steps_ps)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (str_starts(trace_name(host->trace, stats[i].name), STR("PjitFunction(")))
+            return true;
+    }
+    return false;
+}
+
 static struct str doubt_of(const struct steps *steps, const struct host_trace *host,
                            const struct host_sum *sum, uint32_t index, struct arena *arena)
 {
@@ -126,6 +147,11 @@ static struct str doubt_of(const struct steps *steps, const struct host_trace *h
     if (span_ps > 0 && work_ps / LONGER_WORK > span_ps)
         return str_format(arena, "a span takes %s on %.*s, and what it launched takes %s",
                           human_ps(span_ps).text, STR_ARG(host->name), human_ps(work_ps).text);
+    if (steps->confidence == TRUST_HIGH && only_calls(host, sum))
+        return str_format(arena,
+                          "the spans on %.*s hold calls of programs, and nothing that these "
+                          "launched was recorded",
+                          STR_ARG(host->name));
     if (rests_inside(sum))
         return str_format(arena,
                           "devices of %.*s are busy %s in the steps, and %s in the whole capture "

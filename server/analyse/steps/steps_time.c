@@ -246,6 +246,7 @@ static int64_t begin_of(const struct turn *turn, const struct turn *before)
  * less than all others. */
 static void time_by_work(struct timing *timing)
 {
+    uint32_t others = 0;
     struct step *last = NULL;
     const struct turn *turn = NULL;
     uint64_t fewest = UINT64_MAX;
@@ -266,6 +267,7 @@ static void time_by_work(struct timing *timing)
             at_ps = last->start_ps;
         if (last != NULL) {
             last->dur_ps = at_ps - last->start_ps;
+            others += !last->foreign;
             if (!last->foreign && turn->count < fewest)
                 fewest = turn->count;
         }
@@ -277,6 +279,8 @@ static void time_by_work(struct timing *timing)
         return;
     last->dur_ps = turn->end_ps + timing->host->offset_ps - last->start_ps;
     last->dur_ps = last->dur_ps > 0 ? last->dur_ps : 0;
+    /* Of one step alone nobody knows that each does as much. */
+    fewest = others == 1 ? fewest / 2 : fewest;
     last->cut |= !last->foreign && turn->count < fewest && fewest != UINT64_MAX;
 }
 

@@ -4,14 +4,19 @@
  *   medium   inferred, and regular: four of five take within a quarter of the median
  *   low      inferred, and half of them do, or too few to tell
  *
- * Where not even half do, they are no steps: that is not said at all.
+ * Where not even half do, they are no steps: that is not said at all. Nor is it where what a
+ * program's executions have between them differs from one to the next:
+ *
+ *   device   |f|g|f|g|h|f|g|f|g|h|     f to f holds g, then g and h: is a step one f or two?
  */
 #include <stdlib.h>
 
+#include "analyse/stats/map64.h"
 #include "analyse/stats/stats.h"
 #include "analyse/steps/steps_parts.h"
 
 enum { REGULAR_PERCENT = 80, SAID_PERCENT = 50, COUNT_MIN = 3 };
+enum { ALIKE_PERCENT = 60, ALIKE_MIN = 4 };
 
 /* Percent of the counted steps within a quarter of their host's median; -1 of too few. */
 static int regular_percent(const struct run_traces *run, const struct step_list *list)
@@ -56,6 +61,121 @@ static bool hosts_agree(const struct run_traces *run, const struct step_list *li
     return agree;
 }
 
+static int32_t device_of_most(const struct attribution *of)
+{
+    struct map64 counts = {0};
+    int32_t device = 0;
+    uint32_t most = 0;
+
+    for (uint32_t i = 0; i < of->execution_count; i++) {
+        uint32_t count = ++*map64_at(&counts, (uint32_t)of->executions[i].device, 0);
+
+        if (count > most) {
+            most = count;
+            device = of->executions[i].device;
+        }
+    }
+    map64_free(&counts);
+    return device;
+}
+
+/* The last of them that begins by then, or `count`; they follow each other. */
+static uint32_t step_of_time(const struct step *const *steps, uint32_t count, int64_t at_ps)
+{
+    uint32_t low = 0, high = count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (steps[middle]->start_ps <= at_ps)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && at_ps < steps[low - 1]->start_ps + steps[low - 1]->dur_ps ? low - 1 : count;
+}
+
+static uint64_t scattered(uint64_t program)
+{
+    uint64_t mixed = (program + 1) * UINT64_C(0x9e3779b97f4a7c15);
+
+    return mixed ^ mixed >> 31;
+}
+
+/* By step which programs ran in it on the device that ran most, and how often each: a sum of what
+ * stands for them. */
+static uint64_t *programs_in(const struct host_trace *host, const struct step *const *steps,
+                             uint32_t count)
+{
+    const struct attribution *of = host->attribution;
+    uint64_t *sums = memory_zeroed((size_t)count + 1, sizeof *sums);
+    int32_t device = device_of_most(of);
+
+    for (uint32_t i = 0; i < of->execution_count; i++) {
+        const struct execution *execution = &of->executions[i];
+
+        if (execution->device == device && execution->program != NO_PROGRAM)
+            sums[step_of_time(steps, count, execution->start_ps + host->offset_ps)] +=
+                scattered(execution->program);
+    }
+    return sums;
+}
+
+/* Percent of the host's counted steps that hold the programs that most do; -1 of too few. */
+static int alike_percent(const struct run_traces *run, uint32_t host, const struct step_list *list)
+{
+    const struct step **steps = memory_resize(NULL, (size_t)list->count + 1, sizeof *steps);
+    uint32_t count = 0, most = 0;
+    struct map64 counts = {0};
+
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (list->items[i].host == host && !list->items[i].warmup && !list->items[i].cut)
+            steps[count++] = &list->items[i];
+    }
+    if (count >= ALIKE_MIN) {
+        uint64_t *sums = programs_in(&run->hosts[host], steps, count);
+
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t same = ++*map64_at(&counts, sums[i], 0);
+
+            most = same > most ? same : most;
+        }
+        free(sums);
+    }
+    map64_free(&counts);
+    free(steps);
+    return count < ALIKE_MIN ? -1 : (int)((uint64_t)most * 100 / count);
+}
+
+/* The least of all hosts. */
+static int least_alike(const struct run_traces *run, const struct step_list *list)
+{
+    int least = -1;
+
+    for (uint32_t host = 0; host < run->host_count; host++) {
+        const struct attribution *of = run->hosts[host].attribution;
+        int percent = of != NULL && of->execution_count > 0 ? alike_percent(run, host, list) : -1;
+
+        if (percent >= 0 && (least < 0 || percent < least))
+            least = percent;
+    }
+    return least;
+}
+
+static enum step_trust trust_executions(const struct run_traces *run, const struct step_list *list,
+                                        struct arena *arena, struct str *ret_why,
+                                        bool *ret_contradicted, enum step_trust trust)
+{
+    int percent = least_alike(run, list);
+
+    if (*ret_contradicted || percent < 0 || percent >= ALIKE_PERCENT)
+        return trust;
+    *ret_contradicted = true;
+    *ret_why = str_format(
+        arena, "other programs run between them, and only %d %% hold the same ones", percent);
+    return TRUST_LOW;
+}
+
 static enum step_trust trust_inferred(const struct run_traces *run, const struct step_list *list,
                                       struct arena *arena, struct str *ret_why,
                                       bool *ret_contradicted)
@@ -93,6 +213,8 @@ enum step_trust steps_trust(const struct run_traces *run, enum step_rule rule, b
         *ret_why = STR("the question names them");
         return TRUST_HIGH;
     case STEP_MODULE:
+        return trust_executions(run, list, arena, ret_why, ret_contradicted,
+                                trust_inferred(run, list, arena, ret_why, ret_contradicted));
     case STEP_REPEATED:
         return trust_inferred(run, list, arena, ret_why, ret_contradicted);
     default:

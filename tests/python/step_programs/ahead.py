@@ -151,20 +151,26 @@ def idle(calls, done):
 def slow_loader(run, milliseconds, times, inside=False):
     """Work shorter than the loader's sleep: the period is the loop's, and idle is what the step's own work leaves of it."""
     step, (state, batch) = made(times=times), data()
-    watch, begun, calls = Watch(), None, []
+    watch, begins, calls = Watch(), [], []
     with run.record():
         for index in range(12):
             if not inside:
                 sleep(milliseconds)
+            begins.append(now())
             with mark(index):
                 if inside:
                     sleep(milliseconds)
                 calls.append(now())
                 state, loss = step(state, batch)
                 watch.add(loss)
+        ended = now()
         jax.block_until_ready(state)
         watch.steps(calls[0])
-    return {"count": 12, "first": 0, "step_s": between([*calls, watch.done[-1]]), "family": "train", "idle": idle(calls, watch.done)}
+    truth = {"count": 12, "first": 0, "step_s": between([*calls, watch.done[-1]]), "family": "train", "idle": idle(calls, watch.done)}
+    if inside:  # a step begins with its own load, also the first one, and waits for its work in the next one's
+        times = between([*begins, ended])
+        truth |= {"step_s": times, "idle": 1 - sum(done - call for call, done in zip(calls, watch.done)) / sum(times)}
+    return truth
 
 
 @program

@@ -297,6 +297,41 @@ static void by_executions(void **state)
     run_end(&run);
 }
 
+/* Executions between which other programs run by turns: one of them is a step, or two are; which,
+ * nothing tells. An occasional one, as each third step's, is no doubt. */
+static void by_executions_unlike(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what;
+        int each; /* so many executions, one of the other program */
+        enum step_rule rule;
+    } rows[] = {
+        {"in all", 1, STEP_MODULE}, {"by turns", 2, STEP_NONE}, {"in each third", 3, STEP_MODULE}};
+
+    for (size_t row = 0; row < COUNT(rows); row++) {
+        struct made_run run;
+
+        run_begin(&run);
+        run_program(&run, 7, "jit_step", 99, instructions);
+        run_program(&run, 8, "jit_small", 98, instructions);
+        track_id pool = run_thread(&run, "pool");
+        for (int64_t i = 0; i < 13; i++) {
+            run_cpu_op(&run, pool, i * 100, 60, "dot.1", 7, i, 0, 0);
+            if (i % rows[row].each == 0)
+                run_cpu_op(&run, pool, i * 100 + 70, 5, "dot.1", 8, i, 0, 0);
+        }
+        run_finish(&run);
+
+        struct steps steps = find(&run, NULL);
+
+        CHECK_INT(rows[row].what, steps.rule, rows[row].rule);
+        CHECK_INT(rows[row].what, str_contains(steps.rule_text, STR("other programs run between")),
+                  rows[row].rule == STEP_NONE);
+        run_end(&run);
+    }
+}
+
 static void on_lines(void **state)
 {
     (void)state;
@@ -778,6 +813,33 @@ static void begins_full_ends_early(void **state)
     run_end(&run);
 }
 
+/* Of two steps the second may do less than the first, as one does that makes no input; where it did
+ * less than half of it, the recording ended before. */
+static void second_of_two(void **state)
+{
+    (void)state;
+
+    for (int64_t ops = 1; ops <= 4; ops++) {
+        struct made_run run;
+
+        run_begin(&run);
+        track_id python = run_thread(&run, "python"), pool = run_thread(&run, "pool");
+        for (int64_t i = 0; i < 2; i++) {
+            annotated(&run, python, 10 * i, 10, i);
+            call_of(&run, python, 10 * i + 1, 8);
+            for (int64_t at = 0; at < (i == 0 ? 4 : ops); at++)
+                run_cpu_op(&run, pool, 20 + 100 * i + 20 * at, 20, "dot", 7, 40 + i, 0, 0);
+        }
+        run_finish(&run);
+
+        struct steps steps = find(&run, NULL);
+
+        CHECK_INT("two", steps.count, 2);
+        CHECK_INT("cut", steps.items[1].cut, ops < 2);
+        run_end(&run);
+    }
+}
+
 /*  python   |train 0 launch 1, 2|train 1 launch 3, 4|
  *  copies   ..................| 3 |                       ahead of its turn
  *  stream            | 1        | 2    | 4             |   and work of the step that called it
@@ -1029,6 +1091,7 @@ int main(void)
         cmocka_unit_test(many_slow_steps),
         cmocka_unit_test(warmup_and_outliers),
         cmocka_unit_test(by_executions),
+        cmocka_unit_test(by_executions_unlike),
         cmocka_unit_test(on_lines),
         cmocka_unit_test(lines_apart),
         cmocka_unit_test(by_executions_of_most),
@@ -1042,6 +1105,7 @@ int main(void)
         cmocka_unit_test(runs_ahead),
         cmocka_unit_test(spans_hold_work),
         cmocka_unit_test(begins_full_ends_early),
+        cmocka_unit_test(second_of_two),
         cmocka_unit_test(launches_tell),
         cmocka_unit_test(families),
         cmocka_unit_test(families_with_numbers),

@@ -61,6 +61,48 @@ static void doubts(void **state)
     run_end(&run);
 }
 
+/* Programs are called in spans, and nothing was recorded of what they launched: calls that fill the
+ * spans tell no step's time, calls that are little of what was waited in do. */
+static void calls_without_work(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what, *call;
+        int64_t call_ps;
+        bool doubted;
+    } rows[] = {
+        {"calls", "PjitFunction(train)", 80, true},
+        {"a wait beside a call", "PjitFunction(train)", 20, false},
+        {"another runtime's", "EagerKernelExecute", 80, false},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct step items[COUNT_OF_STEPS] = {0};
+        const struct steps steps = {
+            .items = items, .count = COUNT_OF_STEPS, .confidence = TRUST_HIGH};
+        struct made_run run;
+
+        run_begin(&run);
+
+        track_id python = run_thread(&run, "python");
+
+        for (int64_t at = 0; at < COUNT_OF_STEPS; at++) {
+            run_slice(&run, python, 100 * at, rows[i].call_ps, rows[i].call, KIND_HOST);
+            items[at] = (struct step){.start_ps = 100 * at, .dur_ps = 100};
+            items[at].time.doing_ps[DOING_DISPATCH] = rows[i].call_ps;
+        }
+        run_slice(&run, python, 400, 100, "rest", KIND_HOST);
+        run_finish(&run);
+
+        struct str doubt = steps_doubt(&run.run, &steps, run.made.arena);
+
+        CHECK_INT(rows[i].what, str_contains(doubt, STR("hold calls of programs")),
+                  rows[i].doubted);
+        CHECK_INT(rows[i].what, doubt.count > 0, rows[i].doubted);
+        run_end(&run);
+    }
+}
+
 /* Devices mostly rest in the steps, and what runs between them is less than what runs in them. */
 static void little_between(void **state)
 {
@@ -101,6 +143,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(doubts),
+        cmocka_unit_test(calls_without_work),
         cmocka_unit_test(little_between),
         cmocka_unit_test(no_steps),
     };
