@@ -115,8 +115,9 @@ struct attribute_work {
     struct known_kernel known_kernels[KNOWN_KERNELS];
     uint32_t *kernel_of; /* by entry; NULL: the trace has no kernels */
     uint32_t *by_device_time;
-    struct map64 shape_of, kernel_of_name; /* by hash; by name and shape */
-    struct map64 module_of;                /* by the number in its name */
+    uint32_t *by_execution, *first_of_execution; /* of attribute_time.c */
+    struct map64 shape_of, kernel_of_name;       /* by hash; by name and shape */
+    struct map64 module_of;                      /* by the number in its name */
     bool knows_modules;
     struct map64 program_of, context_of, op_of, run_of, device_of, execution_of, ordinal_of;
     uint32_t program_count, run_count, device_count, group_count;

@@ -248,10 +248,17 @@ static void nest_by_time(struct attribute_work *work, const struct bodies *bodie
     nest_free(&nest);
 }
 
-/* Entries by execution, in time order: [first[e], first[e + 1]). */
-static uint32_t *by_execution(const struct attribute_work *work, uint32_t *first)
+/* Entries by execution, in time order: [first[e], first[e + 1]); once, when all are placed. */
+static void sort_by_execution(struct attribute_work *work)
 {
-    uint32_t *order = scratch_array(work->scratch, uint32_t, work->entry_count);
+    uint32_t *first, *order;
+
+    if (work->by_execution != NULL)
+        return;
+    first = scratch_array(work->scratch, uint32_t, (size_t)work->execution_count + 2);
+    order = scratch_array(work->scratch, uint32_t, work->entry_count);
+    work->first_of_execution = first;
+    work->by_execution = order;
 
     for (uint32_t i = 0; i < work->entry_count; i++) {
         if (work->entries[i].execution != NO_EXECUTION)
@@ -265,7 +272,6 @@ static uint32_t *by_execution(const struct attribute_work *work, uint32_t *first
         if (execution != NO_EXECUTION)
             order[first[execution + 1]++] = index;
     }
-    return order;
 }
 
 void entries_nest(struct attribute_work *work)
@@ -273,13 +279,12 @@ void entries_nest(struct attribute_work *work)
     struct bodies *bodies = bodies_read(work);
 
     if (bodies != NULL) {
-        uint32_t *first = scratch_array(work->scratch, uint32_t, (size_t)work->execution_count + 2);
-        uint32_t *order = by_execution(work, first);
+        sort_by_execution(work);
 
-        bodies_end(work, bodies, order, first[work->execution_count]);
-        bodies_nest(work, bodies, order, first[work->execution_count]);
-        scratch_free(work->scratch, order);
-        scratch_free(work->scratch, first);
+        uint32_t count = work->first_of_execution[work->execution_count];
+
+        bodies_end(work, bodies, work->by_execution, count);
+        bodies_nest(work, bodies, work->by_execution, count);
     }
     enclose(work);
     nest_by_time(work, bodies);
@@ -288,8 +293,9 @@ void entries_nest(struct attribute_work *work)
 
 void entries_first(struct attribute_work *work)
 {
-    uint32_t *first = scratch_array(work->scratch, uint32_t, (size_t)work->execution_count + 2);
-    uint32_t *order = by_execution(work, first);
+    sort_by_execution(work);
+
+    const uint32_t *first = work->first_of_execution, *order = work->by_execution;
     uint32_t *seen_in = memory_resize(NULL, work->op_count, sizeof(*seen_in)); /* by op */
 
     for (uint32_t op = 0; op < work->op_count; op++)
@@ -305,6 +311,6 @@ void entries_first(struct attribute_work *work)
         }
     }
     free(seen_in);
-    scratch_free(work->scratch, order);
-    scratch_free(work->scratch, first);
+    scratch_free(work->scratch, work->by_execution);
+    scratch_free(work->scratch, work->first_of_execution);
 }

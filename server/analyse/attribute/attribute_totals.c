@@ -85,6 +85,7 @@ static void make_devices(struct scratch *scratch, struct attribution *of)
 struct counted { /* an op's durations, in `buckets`; count 0: not yet */
     size_t first;
     uint32_t count;
+    struct value_sums sums;
 };
 
 struct spreading {
@@ -116,7 +117,7 @@ static void sort_durs(struct spreading *work)
     work->first_dur[0] = 0;
 }
 
-static void keep_buckets(struct spreading *work, uint32_t op)
+static void keep_buckets(struct spreading *work, uint32_t op, const struct value_sums *sums)
 {
     size_t needed = work->bucket_count + SIGNED_BUCKETS;
 
@@ -130,6 +131,7 @@ static void keep_buckets(struct spreading *work, uint32_t op)
     work->counted[op] = (struct counted){
         .first = work->bucket_count,
         .count = quantile_set_buckets(work->set, work->buckets + work->bucket_count),
+        .sums = *sums,
     };
     work->bucket_count += work->counted[op].count;
 }
@@ -144,7 +146,7 @@ static void add_op(struct spreading *work, uint32_t op)
         quantile_set_add(work->set, durs_ps, count);
     else
         quantile_set_add_counted(work->set, durs_ps, count, work->buckets + counted->first,
-                                 counted->count);
+                                 counted->count, &counted->sums);
 }
 
 static struct op_spread measure(struct spreading *work, const uint32_t *ops, uint32_t count)
@@ -156,8 +158,14 @@ static struct op_spread measure(struct spreading *work, const uint32_t *ops, uin
         add_op(work, ops[i]);
         total_ps = sum_of(total_ps, work->of->totals[ops[i]].total_ps);
     }
-    if (count == 1)
-        keep_buckets(work, ops[0]);
+    if (count == 1) {
+        uint64_t first = work->first_dur[ops[0]];
+        struct value_sums sums =
+            value_sums_of(work->durs_ps + first, work->first_dur[ops[0] + 1] - first);
+
+        quantile_set_tell(work->set, &sums);
+        keep_buckets(work, ops[0], &sums);
+    }
 
     uint64_t event_count = quantile_set_count(work->set);
 

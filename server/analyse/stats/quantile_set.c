@@ -10,6 +10,7 @@
 struct part {
     const int64_t *values;
     uint64_t count;
+    struct value_sums sums;
 };
 
 struct quantile_set {
@@ -55,7 +56,7 @@ static void add_part(struct quantile_set *set, const int64_t *values, uint64_t c
         set->part_capacity = set->part_capacity == 0 ? 16 : 2 * set->part_capacity;
         set->parts = memory_resize(set->parts, set->part_capacity, sizeof *set->parts);
     }
-    set->parts[set->part_count++] = (struct part){values, count};
+    set->parts[set->part_count++] = (struct part){.values = values, .count = count};
     set->count += count;
 }
 
@@ -76,7 +77,8 @@ void quantile_set_add(struct quantile_set *set, const int64_t *values, uint64_t 
 }
 
 void quantile_set_add_counted(struct quantile_set *set, const int64_t *values, uint64_t count,
-                              const struct bucket_count *buckets, uint32_t bucket_count)
+                              const struct bucket_count *buckets, uint32_t bucket_count,
+                              const struct value_sums *sums)
 {
     for (uint32_t i = 0; i < bucket_count; i++)
         set->buckets[buckets[i].bucket] += buckets[i].count;
@@ -87,6 +89,42 @@ void quantile_set_add_counted(struct quantile_set *set, const int64_t *values, u
         set->high = last > set->high ? last : set->high;
     }
     add_part(set, values, count);
+    quantile_set_tell(set, sums);
+}
+
+void quantile_set_tell(struct quantile_set *set, const struct value_sums *sums)
+{
+    set->parts[set->part_count - 1].sums = *sums;
+}
+
+/* So near that a square fits one word, also about another value as near. */
+static bool is_near(int64_t value, int64_t origin)
+{
+    int64_t distance;
+
+    return !__builtin_sub_overflow(value, origin, &distance) && distance < INT64_C(1) << 32 &&
+           distance > -(INT64_C(1) << 32);
+}
+
+struct value_sums value_sums_of(const int64_t *values, uint64_t count)
+{
+    struct value_sums sums = {0};
+
+    if (count == 0)
+        return sums;
+    sums.first = sums.least = sums.most = values[0];
+    for (uint64_t i = 1; i < count; i++) {
+        sums.least = values[i] < sums.least ? values[i] : sums.least;
+        sums.most = values[i] > sums.most ? values[i] : sums.most;
+    }
+    sums.known = is_near(sums.least, sums.first) && is_near(sums.most, sums.first);
+    for (uint64_t i = 0; sums.known && i < count; i++) {
+        int64_t distance = values[i] - sums.first;
+
+        sums.sum += distance;
+        sums.squares += (uint64_t)distance * (uint64_t)distance;
+    }
+    return sums;
 }
 
 uint64_t quantile_set_count(const struct quantile_set *set)
@@ -141,10 +179,33 @@ static int64_t mean_of(const struct quantile_set *set)
     wide_int sum = 0;
 
     for (uint32_t i = 0; i < set->part_count; i++) {
-        for (uint64_t at = 0; at < set->parts[i].count; at++)
-            sum += set->parts[i].values[at];
+        const struct part *part = &set->parts[i];
+
+        if (part->sums.known)
+            sum += part->sums.sum + (wide_int)part->sums.first * (wide_int)part->count;
+        for (uint64_t at = 0; !part->sums.known && at < part->count; at++)
+            sum += part->values[at];
     }
     return (int64_t)(sum / (wide_int)set->count);
+}
+
+/* As value by value: (v - o)^2 = (v - f)^2 + 2 (f - o) (v - f) + (f - o)^2, and none has a half
+ * that is high. False where that is not known. */
+static bool add_by_sums(const struct part *part, int64_t origin, struct squares *ret)
+{
+    const struct value_sums *sums = &part->sums;
+    wide_int count = (wide_int)part->count;
+
+    if (!sums->known || !is_near(sums->first, origin) || !is_near(sums->least, origin) ||
+        !is_near(sums->most, origin))
+        return false;
+
+    wide_int apart = (wide_int)sums->first - origin;
+
+    ret->sum += sums->sum + apart * count;
+    ret->low +=
+        (wide_uint)((wide_int)sums->squares + 2 * apart * sums->sum + apart * apart * count);
+    return true;
 }
 
 int64_t quantile_set_stdev(const struct quantile_set *set, int64_t origin)
@@ -156,8 +217,11 @@ int64_t quantile_set_stdev(const struct quantile_set *set, int64_t origin)
     if (quantile_set_exact(set))
         origin = mean_of(set);
     for (uint32_t i = 0; i < set->part_count; i++) {
-        for (uint64_t at = 0; at < set->parts[i].count; at++)
-            squares_add(&squares, set->parts[i].values[at], origin);
+        const struct part *part = &set->parts[i];
+        bool done = add_by_sums(part, origin, &squares);
+
+        for (uint64_t at = 0; !done && at < part->count; at++)
+            squares_add(&squares, part->values[at], origin);
     }
     return squares_deviation(&squares, set->count);
 }

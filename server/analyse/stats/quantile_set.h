@@ -16,6 +16,14 @@ struct bucket_count {
     uint32_t bucket, count;
 };
 
+struct value_sums { /* what a deviation takes of values; known: none is 2^32 from the first */
+    bool known;
+    int64_t first, least, most;
+    wide_int sum;      /* of distances from the first */
+    wide_uint squares; /* of those */
+};
+struct value_sums value_sums_of(const int64_t *values, uint64_t count);
+
 struct quantile_set;
 struct quantile_set *quantile_set_create(void);
 void quantile_set_destroy(struct quantile_set *set); /* takes NULL */
@@ -24,9 +32,12 @@ void quantile_set_destroy(struct quantile_set *set); /* takes NULL */
 void quantile_set_begin(struct quantile_set *set);
 /* The values stay where they are until the set is emptied. */
 void quantile_set_add(struct quantile_set *set, const int64_t *values, uint64_t count);
-/* The same where the values' buckets are known. */
+/* The same where the values' buckets are known, and their sums. */
 void quantile_set_add_counted(struct quantile_set *set, const int64_t *values, uint64_t count,
-                              const struct bucket_count *buckets, uint32_t bucket_count);
+                              const struct bucket_count *buckets, uint32_t bucket_count,
+                              const struct value_sums *sums);
+/* Those of the values that were added last. */
+void quantile_set_tell(struct quantile_set *set, const struct value_sums *sums);
 uint64_t quantile_set_count(const struct quantile_set *set);
 bool quantile_set_exact(const struct quantile_set *set);
 /* The value of rank ceil(percent / 100 * n), percent 1 ... 100; 0 of none. */

@@ -215,10 +215,18 @@ static void a_set_answers_alike(void **state)
     struct quantile_set *set = quantile_set_create();
     struct bucket_count *buckets = malloc(SIGNED_BUCKETS * sizeof(*buckets));
 
-    for (size_t i = 0; i < COUNT(counts); i++) {
-        uint64_t third = counts[i] / 3;
-        int64_t *values = made_values(counts[i] + 1);
-        struct whole whole = {.quantiles = quantiles_create(counts[i], 1234), .origin = 1234};
+    for (size_t i = 0; i < 2 * COUNT(counts); i++) { /* far apart, then as near as most are */
+        uint64_t count = counts[i % COUNT(counts)], third = count / 3;
+        int64_t *values = made_values(count + 1);
+
+        for (uint64_t j = 0; i >= COUNT(counts) && j < count; j++)
+            values[j] = values[j] % (INT64_C(1) << 31) - 77;
+
+        struct value_sums sums = value_sums_of(values + third, third);
+
+        CHECK_INT("sums are known", sums.known, third == 1 || (i >= COUNT(counts) && third > 0));
+
+        struct whole whole = {.quantiles = quantiles_create(count, 1234), .origin = 1234};
 
         quantile_set_begin(set);
         quantile_set_add(set, values + third, third);
@@ -229,9 +237,9 @@ static void a_set_answers_alike(void **state)
         CHECK_INT("empty", quantile_set_at(set, 50), 0);
         CHECK_INT("empty", quantile_set_stdev(set, 0), 0);
         quantile_set_add(set, values, third);
-        quantile_set_add_counted(set, values + third, third, buckets, bucket_count);
-        quantile_set_add(set, values + 2 * third, counts[i] - 2 * third);
-        for (uint64_t j = 0; j < counts[i]; j++)
+        quantile_set_add_counted(set, values + third, third, buckets, bucket_count, &sums);
+        quantile_set_add(set, values + 2 * third, count - 2 * third);
+        for (uint64_t j = 0; j < count; j++)
             quantiles_add(whole.quantiles, values[j]);
         check_set(set, &whole);
         quantiles_free(whole.quantiles);
