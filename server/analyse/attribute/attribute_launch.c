@@ -18,13 +18,23 @@ static bool is_on_host(const struct trace *trace, slice_id slice, const struct r
     return trace->tracks[(*row)->track].device < 0;
 }
 
+/* HIP's kernels do not say that they came out of a graph; the call that launched them does. */
+static void tell_graph(struct attribute_work *work, struct attributed *entry, name_id graph_launch)
+{
+    if (graph_launch != 0 && entry->graph == GRAPH_NONE &&
+        trace_slice(work->trace, entry->launch).name == graph_launch)
+        entry->graph = GRAPH_NODE;
+}
+
 void launches_find(struct attribute_work *work)
 {
     const struct trace *trace = work->trace;
     const struct row *row = NULL;
     uint32_t entry = 0;
-    name_id kind;
+    name_id kind, graph_launch;
 
+    if (!trace_find_name(trace, STR("hipGraphLaunch"), &graph_launch))
+        graph_launch = 0;
     if (!work->has_devices || !trace_find_name(trace, STR("kernel launch"), &kind))
         return;
     for (uint64_t i = 0; i < trace->flow_count && entry < work->entry_count; i++) {
@@ -34,8 +44,10 @@ void launches_find(struct attribute_work *work)
             entry++;
         if (flow->kind == kind && entry < work->entry_count &&
             work->entries[entry].slice == flow->to && work->entries[entry].launch == NO_SLICE &&
-            is_on_host(trace, flow->from, &row))
+            is_on_host(trace, flow->from, &row)) {
             work->entries[entry].launch = flow->from;
+            tell_graph(work, &work->entries[entry], graph_launch);
+        }
     }
 }
 

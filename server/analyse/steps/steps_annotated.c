@@ -16,8 +16,9 @@ static bool is_number(const struct trace *trace, const struct arg_column *column
 {
     if (column->type[at] == ARG_STRING) /* as JSON has it */
         return str_to_i64(trace_name(trace, (name_id)column->bits[at]), ret);
-    if (column->type[at] != ARG_INT64 &&
-        (column->type[at] != ARG_UINT64 || column->bits[at] > INT64_MAX))
+    bool counts = column->type[at] == ARG_UINT64 || column->type[at] == ARG_DIGITS;
+
+    if (column->type[at] != ARG_INT64 && (!counts || column->bits[at] > INT64_MAX))
         return false;
     *ret = (int64_t)column->bits[at];
     return true;
@@ -43,7 +44,8 @@ static void add_annotated(const struct host_trace *host, uint32_t index, event_i
 
 static bool marks_root(const struct arg_column *column, uint32_t at)
 {
-    return (column->type[at] == ARG_INT64 || column->type[at] == ARG_UINT64) &&
+    return (column->type[at] == ARG_INT64 || column->type[at] == ARG_UINT64 ||
+            column->type[at] == ARG_DIGITS) &&
            column->bits[at] == 1;
 }
 

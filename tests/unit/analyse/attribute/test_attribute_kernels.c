@@ -142,6 +142,33 @@ static void graphs(void **state)
     run_end(&run);
 }
 
+/* HIP's kernels are of a graph where hipGraphLaunch launched them: two of one call. */
+static void graphs_of_hip(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id python = run_thread(&run, "python");
+    track_id stream = run_stream(&run, "Stream #7", ROLE_NONE, 0);
+    for (uint64_t id = 1; id <= 2; id++) {
+        run_slice(&run, python, (int64_t)id * 10, 5, id == 1 ? "hipLaunchKernel" : "hipGraphLaunch",
+                  KIND_HOST);
+        flow(&run, FLOW_FROM, id);
+    }
+    for (int64_t i = 0; i < 3; i++) {
+        run_slice(&run, stream, 50 + 10 * i, 5, "gemm", KIND_COMPUTE);
+        flow(&run, FLOW_TO, i == 0 ? 1 : 2);
+    }
+    run_finish(&run);
+    CHECK_INT("launched alone", run.attribution.entries[0].graph, GRAPH_NONE);
+    CHECK_INT("first of the graph", run.attribution.entries[1].graph, GRAPH_NODE);
+    CHECK_INT("second of it", run.attribution.entries[2].graph, GRAPH_NODE);
+    CHECK("one call", run.attribution.entries[1].launch == run.attribution.entries[2].launch);
+    CHECK_INT("counted", run.attribution.kernel_totals[0].graph_count, 2);
+    run_end(&run);
+}
+
 /* A device that shows its modules runs ops, not kernels. */
 static void no_kernels(void **state)
 {
@@ -223,8 +250,9 @@ static void many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(totals),     cmocka_unit_test(shapes),     cmocka_unit_test(graphs),
-        cmocka_unit_test(no_kernels), cmocka_unit_test(executions), cmocka_unit_test(many),
+        cmocka_unit_test(totals),        cmocka_unit_test(shapes),     cmocka_unit_test(graphs),
+        cmocka_unit_test(graphs_of_hip), cmocka_unit_test(no_kernels), cmocka_unit_test(executions),
+        cmocka_unit_test(many),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1069,6 +1069,20 @@ static void other_marks(void **state)
 
     run_begin(&run);
     python = run_thread(&run, "python");
+    for (uint64_t i = 0; i < 3; i++) { /* as the decoder keeps quoted digits */
+        run_slice(&run, python, (int64_t)i * 100, 90, "train", KIND_HOST);
+        sink_arg(run.made.sink, (struct arg){.key = sink_name(run.made.sink, STR("step_num")),
+                                             .type = ARG_DIGITS,
+                                             .bits = 100 + i});
+    }
+    run_finish(&run);
+    steps = find(&run, NULL);
+    CHECK_INT("quoted digits", steps.items[2].number, 102);
+    CHECK("they are said", steps.items[2].numbered);
+    run_end(&run);
+
+    run_begin(&run);
+    python = run_thread(&run, "python");
     run_slice(&run, python, 0, 90, "EagerKernelExecute", KIND_HOST);
     run_text(&run, "step_name", "0");
     run_slice(&run, python, 10, 3, "FunctionRun", KIND_HOST);
