@@ -1,6 +1,9 @@
 /* What may be had, what is kept in reserve, and what an allocation does that is refused.
  *
- *   /proc/self/cgroup       0::/a/b     -> /sys/fs/cgroup/a/b/memory.max, and of each above it
+ *   /proc/self/cgroup   0::/a/b         -> /sys/fs/cgroup/a/b/memory.max
+ *                       4:memory:/a/b   -> /sys/fs/cgroup/memory/a/b/memory.limit_in_bytes
+ *
+ * and of each group above.
  */
 #include "base/memory.h"
 
@@ -57,29 +60,44 @@ static uint64_t number_in(const char *path)
     return told ? number : UINT64_MAX;
 }
 
-static uint64_t group_limit(void)
+/* The least of a group and of those above it. */
+static uint64_t limit_upward(const char *mount, char *group, const char *file)
 {
-    char line[PATH_SIZE], path[PATH_SIZE + 64];
+    char path[PATH_SIZE + 64];
     uint64_t least = UINT64_MAX;
-    FILE *file = fopen("/proc/self/cgroup", "re");
-    bool found = false;
 
-    while (file != NULL && !found && fgets(line, sizeof line, file) != NULL)
-        found = strncmp(line, "0::", 3) == 0;
-    if (file != NULL)
-        fclose(file);
-    if (!found)
-        return number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes");
-    line[strcspn(line, "\n")] = '\0';
-    for (char *end = line + strlen(line); end > line + 2;) {
-        snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", line + 3);
+    for (char *end = group + strlen(group);; *end = '\0') {
+        snprintf(path, sizeof path, "%s%s/%s", mount, group, file);
         uint64_t limit = number_in(path);
 
         least = limit < least ? limit : least;
-        while (end > line + 2 && *end != '/')
-            end--;
-        *end = '\0';
+        if (end == group)
+            return least;
+        while (end > group && *--end != '/')
+            ;
     }
+}
+
+/* A machine may have both, and memory in either. */
+static uint64_t group_limit(void)
+{
+    char line[PATH_SIZE];
+    uint64_t least = UINT64_MAX;
+    FILE *file = fopen("/proc/self/cgroup", "re");
+
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        char *controllers = strchr(line, ':'), *group = strrchr(line, ':');
+        uint64_t limit = UINT64_MAX;
+
+        line[strcspn(line, "\n")] = '\0';
+        if (strncmp(line, "0::", 3) == 0)
+            limit = limit_upward("/sys/fs/cgroup", line + 3, "memory.max");
+        else if (group != controllers && strncmp(controllers, ":memory:", 8) == 0)
+            limit = limit_upward("/sys/fs/cgroup/memory", controllers + 8, "memory.limit_in_bytes");
+        least = limit < least ? limit : least;
+    }
+    if (file != NULL)
+        fclose(file);
     return least;
 }
 
