@@ -7,6 +7,7 @@ import gzip
 import json
 import os
 import pathlib
+import sqlite3
 import statistics
 import struct
 import subprocess
@@ -138,6 +139,7 @@ TABLE = {
         ("each is asked for", lambda case: [len(case.names(by="module", module=name)) for name in ("jit_f(6)", "jit_f(8)", "jit_f(10)", "jit_f")], [1, 1, 1, 3]),
         true("as hlo has them", lambda case: {"jit_f(6)", "jit_f(8)", "jit_f(10)"} <= {row["key"] for row in case.modules()}),
         true("kernels and ops say the same", lambda case: {row["module"] for row in case.rows("top", "--by", "op") if row["module"].startswith("jit_f")} == {"jit_f(6)", "jit_f(8)", "jit_f(10)"}),
+        true("steps, too", lambda case: "of jit_f(8)," in case.ask("steps")["rule_text"]),
         true("the nearest name", lambda case: 'the nearest name is "jit_f(' in case.run("top", "--module", "jit_g").stderr),
     ],
     "steps/real-remat": [finding("computed a second time"), ("dot.4 ran 32 times", lambda case: case.names("count", by="op").get("dot.4"), 32)],
@@ -281,6 +283,49 @@ def check_hip(cases, places, scratch):
     ], path.parent, places)
 
 
+def make_nsys(path):
+    """An export of Nsight Systems: six ranges "iteration N" of NVTX, 10 ms apart, four "layer N" in each; a call in each launches a
+    kernel that runs until the next one's."""
+    thread, process = 100 << 24 | 101, 100 << 24
+    base = sqlite3.connect(path)
+    base.executescript("""
+        create table StringIds(id integer primary key, value text);
+        create table NVTX_EVENTS(start integer, end integer, eventType integer, text text, textId integer, domainId integer, globalTid integer);
+        create table CUPTI_ACTIVITY_KIND_RUNTIME(start integer, end integer, eventClass integer, globalTid integer, correlationId integer,
+            nameId integer, returnValue integer, callchainId integer);
+        create table CUPTI_ACTIVITY_KIND_KERNEL(start integer, end integer, deviceId integer, contextId integer, streamId integer,
+            correlationId integer, globalPid integer, demangledName integer, shortName integer, gridX integer, gridY integer, gridZ integer,
+            blockX integer, blockY integer, blockZ integer);
+        create table ThreadNames(nameId integer, priority integer, globalTid integer);""")
+    base.executemany("insert into StringIds values(?,?)", enumerate(("cudaLaunchKernel_v7000", "k(int*)", "k", "main"), 1))
+    base.execute("insert into ThreadNames values(4, 10, ?)", (thread,))
+    for number in range(6):
+        begin = number * 1_000_000  # the loop runs ahead: a turn takes 1 ms of the host and 10 of the device
+        base.execute("insert into NVTX_EVENTS values(?,?,59,?,null,0,?)", (begin, begin + 900_000, f"iteration {number}", thread))
+        for layer in range(4):
+            start = begin + 10_000 + layer * 200_000
+            base.execute("insert into NVTX_EVENTS values(?,?,59,?,null,0,?)", (start, start + 150_000, f"layer {layer}", thread))
+        base.execute("insert into CUPTI_ACTIVITY_KIND_RUNTIME values(?,?,0,?,?,1,0,null)", (begin + 20_000, begin + 30_000, thread, number + 1))
+        base.execute("insert into CUPTI_ACTIVITY_KIND_KERNEL values(?,?,0,1,7,?,?,2,3,1,1,1,32,1,1)",
+                     (50_000 + number * 10_000_000, 50_000 + (number + 1) * 10_000_000, number + 1, process))
+    base.commit()
+    base.close()
+    os.utime(path, (1, 1))
+
+
+def check_nvtx(places, scratch):
+    path = pathlib.Path(scratch) / "nvtx.sqlite"
+    make_nsys(path)
+    return check(path.name, [
+        ("numbers", lambda case: case.numbers(), list(range(6))),
+        ("the loop runs ahead: from kernel to kernel", lambda case: [row["dur_ps"] for row in case.rows("steps")], [10 * MS] * 6),
+        ("its spans", lambda case: {row["span_ps"] for row in case.rows("steps")}, {900 * US}),
+        ("another family", lambda case: len(case.rows("steps", "--family", "layer")), 24),
+        ("one of it", lambda case: len(case.rows("steps", "--family", "layer 2")), 6),
+        ("the kernel of step 4", lambda case: case.names("count", by="kernel", step="4"), {"k(int*)": 1}),
+    ], path.parent, places)
+
+
 def check_cap(places, scratch):
     """JAX's exporter stops at a round count of events, whichever it is: the file's own evidence."""
     failures = []
@@ -308,7 +353,7 @@ def main():
         places = ["--cache-dir", f"{scratch}/cache", "--data-dir", f"{scratch}/data"]
         failures = [line for lines in pool.map(lambda item: check(*item, cases, places), chosen.items()) for line in lines]
         if not sys.argv[1:]:
-            failures += check_keras(cases, places) + check_hip(cases, places, scratch) + check_cap(places, scratch)
+            failures += check_keras(cases, places) + check_hip(cases, places, scratch) + check_nvtx(places, scratch) + check_cap(places, scratch)
     print(*failures, sep="\n")
     print(f"{sum(map(len, chosen.values()))} questions of {len(chosen)} cases, {len(failures)} answered otherwise")
     return 1 if failures else 0

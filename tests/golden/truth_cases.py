@@ -11,6 +11,7 @@ import sys
 
 import manifest
 import profiles
+import truth_case_table
 import xplane_reader
 
 LAYER = "gradient_tape/sequential/conv2d_1/Conv2D/Conv2DBackpropFilter"
@@ -42,6 +43,10 @@ def check_t4(root):
     path = next(root.rglob("*.xplane.pb"))
     kernels, line = layers(path)
     manifest.equal("t4", "the layer on the line", line["Conv2DBackpropFilter", LAYER_RECORDED_PS], 1)
+    stated = list(truth_case_table.doubles(next(root.rglob("*.tensorflow_stats.pb")).read_bytes()))
+    own_us = kernels[f"{LAYER}:Conv2DBackpropFilter"] / 1e6
+    manifest.equal("t4", "TensorFlow's own table has the kernels' sum", any(abs(one - own_us) < 1e-6 for one in stated), True)
+    manifest.equal("t4", "and not the line's", any(abs(one - LAYER_RECORDED_PS / 1e6) < 1e-6 for one in stated), False)
     with profiles.served(root) as server:
         run = server.runs()[0]
         ops = {row["name"]: row["total_ps"] for row in by(server, run, by="op")}

@@ -418,7 +418,7 @@ static enum step_time most_of_times(const struct steps *steps)
 enum status steps_find(const struct run_traces *run, const struct restriction *restriction,
                        struct arena *arena, struct steps *ret, struct error *err)
 {
-    struct step_list list = {0};
+    struct step_list list = {.arena = arena};
     struct found found = {STEP_REGEX, false};
     struct str family = STR("");
 

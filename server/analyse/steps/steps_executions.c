@@ -1,6 +1,7 @@
 /* Steps by what the devices ran: one program that takes most of their time, again and again. */
 #include <stdlib.h>
 
+#include "analyse/scan/module_names.h"
 #include "analyse/stats/map64.h"
 #include "analyse/steps/steps_parts.h"
 #include "trace/names/by_name.h"
@@ -34,20 +35,20 @@ static void add_executions(const struct host_trace *host, uint32_t index, uint32
                            struct step_list *list)
 {
     const struct attribution *attribution = host->attribution;
+    struct str name = module_names_of(host, list->arena).of[program];
 
     for (uint32_t i = 0; i < attribution->execution_count; i++) {
         const struct execution *execution = &attribution->executions[i];
 
         if (execution->program == program && execution->end_ps > execution->start_ps)
-            step_list_add(list,
-                          (struct step){
-                              .host = index,
-                              .name = trace_name(host->trace, host->trace->programs[program].name),
-                              .slice = NO_SLICE,
-                              .number = execution->device,
-                              .start_ps = execution->start_ps + host->offset_ps,
-                              .dur_ps = execution->end_ps - execution->start_ps,
-                          });
+            step_list_add(list, (struct step){
+                                    .host = index,
+                                    .name = name,
+                                    .slice = NO_SLICE,
+                                    .number = execution->device,
+                                    .start_ps = execution->start_ps + host->offset_ps,
+                                    .dur_ps = execution->end_ps - execution->start_ps,
+                                });
     }
 }
 
@@ -175,7 +176,7 @@ static void join_by_most(const struct step_list *all, struct step_list *list)
 void find_executions(const struct host_trace *host, uint32_t index, struct step_list *list)
 {
     const struct attribution *attribution = host->attribution;
-    struct step_list all = {0};
+    struct step_list all = {.arena = list->arena};
     uint32_t from = list->count;
 
     if (attribution == NULL || attribution->execution_count < 2)

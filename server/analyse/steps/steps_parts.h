@@ -23,6 +23,7 @@ enum { STEPS_MAX = 100000 };
 struct step_list {
     struct step *items;
     uint32_t count, capacity;
+    struct arena *arena; /* of names that no trace holds */
 };
 
 /* "ProfilerStep#12" -> "ProfilerStep" */
