@@ -10,7 +10,7 @@ struct auth;
 struct pool;
 struct reply_cache;
 
-enum { EVENT_STREAMS_MAX = 32 };
+enum { EVENT_STREAMS_MAX = 32, WAITING_MAX = 32 };
 
 struct server {
     struct pool *work;                /* handlers that look: about twice as many threads as cores */
@@ -21,6 +21,7 @@ struct server {
     int64_t started_ns;
     atomic_bool stopping;
     atomic_uint in_flight, event_streams, uploads_under_way;
+    atomic_uint waiting;                    /* for indexing, each with its thread: WAITING_MAX */
     atomic_uint connections;                /* open now, idle ones with them */
     atomic_ullong refused, bytes_sent, cut; /* cut: connections that made room */
     atomic_ullong replies[6];               /* by hundreds of the status */

@@ -604,6 +604,11 @@ bool request_should_wait(const struct request *req)
            at->wait_count < WAITS_MAX;
 }
 
+void request_wait_not(struct request *req)
+{
+    req->state->at->in_vain = true;
+}
+
 void request_wait(struct request *req)
 {
     const struct services *services = req->services;

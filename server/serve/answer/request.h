@@ -111,7 +111,8 @@ const struct run_candidates *request_candidates(const struct request *req);
 const struct run_record *request_run_known(const struct request *req); /* NULL: not resolved */
 /* Was a run asked for by a name that none has? */
 bool request_named_no_run(const struct request *req);
-void request_wait(struct request *req); /* for the run that was not ready */
+void request_wait(struct request *req);     /* for the run that was not ready */
+void request_wait_not(struct request *req); /* it is answered as if it had been waited for */
 /* Is there a run to wait for, and may waiting help? */
 bool request_should_wait(const struct request *req);
 /* Was anything read that is damaged? Nothing that was made of it may be sent or kept. */

@@ -193,6 +193,12 @@ void serve_wait(struct request *req)
     request_release(req->state);
 }
 
+void serve_wait_not(struct request *req)
+{
+    request_wait_not(req);
+    request_release(req->state);
+}
+
 void serve_request(struct request *req, struct reply *reply)
 {
     *reply = (struct reply){0};

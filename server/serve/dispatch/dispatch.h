@@ -16,5 +16,6 @@ void serve_request(struct request *req, struct reply *reply);
  * then answers in any case. */
 bool serve_try(struct request *req, struct reply *reply);
 void serve_wait(struct request *req);
+void serve_wait_not(struct request *req); /* in its place: too many wait */
 
 #endif

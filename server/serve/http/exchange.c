@@ -276,6 +276,19 @@ static void wait_once(void *data)
     serve_wait(&((struct exchange *)data)->request);
 }
 
+/* Each that waits keeps a thread, for as long as it asked for: beyond so many, the next is told at
+ * once to ask again. */
+static void wait_or_not(struct exchange *exchange)
+{
+    struct server *server = exchange->server;
+
+    if (atomic_fetch_add(&server->waiting, 1) < WAITING_MAX)
+        pool_run(server->waiters, wait_once, exchange);
+    else
+        serve_wait_not(&exchange->request);
+    atomic_fetch_sub(&server->waiting, 1);
+}
+
 /* On the pool that the route belongs to, waiting elsewhere. */
 static void compute(struct exchange *exchange, const struct route *route)
 {
@@ -289,7 +302,7 @@ static void compute(struct exchange *exchange, const struct route *route)
         pool_run(pool, try_once, exchange);
         if (exchange->answered)
             return;
-        pool_run(server->waiters, wait_once, exchange);
+        wait_or_not(exchange);
     }
 }
 

@@ -22,7 +22,7 @@
 #include "serve/sql/sql_process.h"
 
 enum {
-    WAITERS = 32,
+    WAITERS = WAITING_MAX + 16, /* and requests that others work for: queries of SQL, agents */
     QUEUE_LENGTH = 256,
     DRAIN_MS_MAX = 5000,
     PLACE_SIZE = 4096,
