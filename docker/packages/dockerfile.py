@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""dockerfile.py STAGE run|copy|health: what docker/Dockerfile does, for a shell where no engine runs.
+"""dockerfile.py STAGE run|copy|env|user|entry|health: what docker/Dockerfile does, for a shell where no engine runs.
 
-STAGE is `build` or `final`. run: its RUN lines as one command; copy: "FROM TO" of each COPY --from;
-health: the words of HEALTHCHECK, one a line.
+STAGE is `build` or `final`. run: its RUN lines as one command; copy: "FROM TO" of each COPY --from; env: NAME=VALUE, one a line;
+user: the number behind the name of USER, as useradd is told; entry and health: the words of ENTRYPOINT and HEALTHCHECK, one a line.
 """
 
 import json
@@ -34,6 +34,12 @@ def main():
             print(line[4:])
         elif what == "copy" and line.startswith("COPY --from="):
             print(*line.split()[2:])
+        elif what == "env" and line.startswith("ENV "):
+            print("\n".join(line.split()[1:]))
+        elif what == "user" and line.startswith("RUN ") and "useradd" in line:
+            print(re.search(r"--uid (\d+)", line)[1])
+        elif what == "entry" and line.startswith("ENTRYPOINT "):
+            print("\n".join(json.loads(line[line.index("["):])))
         elif what == "health" and line.startswith("HEALTHCHECK "):
             print("\n".join(json.loads(line[line.index("["):])))
 

@@ -130,11 +130,13 @@ answers() {
   done
   [ -n "$url" ] || { cat "$log"; return 1; }
   python3 - "$url" <<'PY'
-import sys, time, urllib.request
-url = sys.argv[1].rstrip("/")
-page = urllib.request.urlopen(url + "/", timeout=30).read()
+import sys, urllib.parse, urllib.request
+browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+browser.open(sys.argv[1], timeout=30).read() # a link that is good once leaves a cookie
+base = urllib.parse.urljoin(sys.argv[1], "/")
+page = browser.open(base, timeout=30).read()
 assert b"<script" in page, page[:200]
-runs = urllib.request.urlopen(url + "/api/runs", timeout=30).read()
+runs = browser.open(base + "api/runs", timeout=30).read()
 assert b'"runs"' in runs, runs[:200]
 PY
   local answered=$?
@@ -377,8 +379,10 @@ part_image() {
   mount --make-rprivate "$at"
   mount -o remount,bind,ro "$at"
   mount -t tmpfs -o uid=10001 tmpfs "$at/var/cache/jviewd" && mounts+=("$at/var/cache/jviewd")
-  check "image: serves as its user, from a root that is read-only" answers setpriv --reuid 10001 --regid 10001 --clear-groups \
-    env XDG_CACHE_HOME=/var/cache/jviewd/cache XDG_DATA_HOME=/var/cache/jviewd/data jviewd --profile-dir /profiles --port auto
+  # shellcheck disable=SC2046 # words of the Dockerfile
+  check "image: serves as its user, from a root that is read-only" answers \
+    setpriv --reuid "$(docker/packages/dockerfile.py final user)" --regid "$(docker/packages/dockerfile.py final user)" --clear-groups \
+    env $(docker/packages/dockerfile.py final env) $(docker/packages/dockerfile.py final entry) --port auto
 }
 
 # What is packed, packed once more from its own source archive in another place, by the compiler itself: equal bytes.

@@ -56,34 +56,54 @@ static bool secret_equal(const char *secret, struct str given)
 }
 
 /* A directory that is ours alone, so that nobody else can have put a file there. */
-static enum status runtime_dir(const char *dir, char *ret, size_t size, struct error *err)
+static enum status private_dir(const char *dir, struct error *err)
 {
-    const char *runtime = getenv("XDG_RUNTIME_DIR");
     struct stat info;
 
-    if (dir != NULL && dir[0] != '\0')
-        snprintf(ret, size, "%s", dir);
-    else if (runtime != NULL && runtime[0] == '/')
-        snprintf(ret, size, "%s/jviewd", runtime);
-    else
-        snprintf(ret, size, "/tmp/jviewd-%u", (unsigned)geteuid());
-    TRY(directory_make(ret, err));
-    if (lstat(ret, &info) != 0)
-        return fail(err, ERR_IO, "%s: %s", ret, strerror(errno));
+    TRY(directory_make(dir, err));
+    if (lstat(dir, &info) != 0)
+        return fail(err, ERR_IO, "%s: %s", dir, strerror(errno));
     if (!S_ISDIR(info.st_mode) || info.st_uid != geteuid() || (info.st_mode & 077) != 0)
         return fail(err, ERR_PERMISSION,
                     "%s must be a directory of yours that nobody else may enter (mode 0700): the "
                     "access token is kept there",
-                    ret);
+                    dir);
     return OK;
 }
 
-static enum status token_file_make(struct auth *auth, const char *dir, struct error *err)
+/* The first of the session's directory, the cache and /tmp that can be had: a container's root may
+ * be read-only but for the cache. */
+static enum status runtime_dir(const struct auth_place *place, char *ret, size_t size,
+                               struct error *err)
+{
+    const char *session = getenv("XDG_RUNTIME_DIR");
+    const char *cache = place->cache == NULL ? "" : place->cache;
+
+    if (place->dir != NULL && place->dir[0] != '\0') {
+        snprintf(ret, size, "%s", place->dir);
+        return private_dir(ret, err);
+    }
+    if (session != NULL && session[0] == '/') {
+        snprintf(ret, size, "%s/jviewd", session);
+        if (private_dir(ret, err) == OK)
+            return OK;
+    }
+    if (cache[0] != '\0') {
+        snprintf(ret, size, "%s/run", cache);
+        if (private_dir(ret, err) == OK)
+            return OK;
+    }
+    snprintf(ret, size, "/tmp/jviewd-%u", (unsigned)geteuid());
+    return private_dir(ret, err);
+}
+
+static enum status token_file_make(struct auth *auth, const struct auth_place *place,
+                                   struct error *err)
 {
     char below[3900];
     struct file_out out;
 
-    TRY(runtime_dir(dir, below, sizeof below, err));
+    TRY(runtime_dir(place, below, sizeof below, err));
     snprintf(auth->path, sizeof auth->path, "%s/token-%d", below, auth->port);
     enum status status = file_out_open(&out, auth->path, err);
     if (status != OK) {
@@ -98,21 +118,21 @@ static enum status token_file_make(struct auth *auth, const char *dir, struct er
     return file_out_commit(&out, err);
 }
 
-static enum status auth_fill(struct auth *auth, const char *dir, struct error *err)
+static enum status auth_fill(struct auth *auth, const struct auth_place *place, struct error *err)
 {
     TRY(secret_make(auth->token, err));
     TRY(secret_make(auth->session, err));
-    return token_file_make(auth, dir, err);
+    return token_file_make(auth, place, err);
 }
 
-enum status auth_create(enum auth_mode mode, const char *dir, int port, struct auth **ret,
-                        struct error *err)
+enum status auth_create(enum auth_mode mode, const struct auth_place *place, int port,
+                        struct auth **ret, struct error *err)
 {
     struct auth *auth = memory_resize(NULL, 1, sizeof *auth);
 
     *auth = (struct auth){.mode = mode, .port = port};
     pthread_mutex_init(&auth->mutex, NULL);
-    enum status status = mode == AUTH_NONE ? OK : auth_fill(auth, dir, err);
+    enum status status = mode == AUTH_NONE ? OK : auth_fill(auth, place, err);
     if (status != OK) {
         auth_destroy(auth);
         return status;

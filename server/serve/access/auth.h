@@ -26,9 +26,14 @@ enum { AUTH_SECRET_SIZE = 65 }; /* 64 hex digits and a NUL */
 #define AUTH_LAUNCH_NS (INT64_C(600) * 1000000000)
 
 struct auth;
-/* With AUTH_TOKEN makes the token file `<dir>/token-<port>`; dir "" means
- * $XDG_RUNTIME_DIR/jviewd or /tmp/jviewd-<uid>. */
-MUST_CHECK enum status auth_create(enum auth_mode mode, const char *dir, int port,
+/* Where the token file may lie. */
+struct auth_place {
+    const char *dir;   /* this alone; NULL or "": $XDG_RUNTIME_DIR/jviewd, else `<cache>/run`, else
+                          /tmp/jviewd-<uid> */
+    const char *cache; /* NULL or "": there is none */
+};
+/* With AUTH_TOKEN makes the token file `token-<port>`. */
+MUST_CHECK enum status auth_create(enum auth_mode mode, const struct auth_place *place, int port,
                                    struct auth **ret, struct error *err);
 void auth_destroy(struct auth *auth); /* removes the token file; takes NULL */
 enum auth_mode auth_mode(const struct auth *auth);

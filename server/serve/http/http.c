@@ -286,7 +286,10 @@ static enum status open_door(struct http *http, const struct http_options *optio
     TRY(listen_somewhere(http, options, &listener, err));
     http->front = front_create(listener, &http->doorway, &http->server, http->gate.base_path);
     TRY(start_civetweb(http, err));
-    TRY(auth_create(options->auth, options->runtime_dir, http->port, &auth, err));
+    struct auth_place place = {
+        .dir = options->runtime_dir,
+        .cache = http->services->cache == NULL ? NULL : cache_dir(http->services->cache)};
+    TRY(auth_create(options->auth, &place, http->port, &auth, err));
     atomic_store(&http->server.auth, auth);
     return front_run(http->front, err);
 }

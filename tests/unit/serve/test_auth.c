@@ -86,7 +86,8 @@ static int setup(void **state)
     strcpy(fixture->dir, "/tmp/jviewd-auth-XXXXXX");
     CHECK("directory", mkdtemp(fixture->dir) != NULL);
     fixture->arena = arena_create();
-    CHECK_OK("create", auth_create(AUTH_TOKEN, fixture->dir, 8080, &fixture->auth, &err), &err);
+    struct auth_place place = {.dir = fixture->dir};
+    CHECK_OK("create", auth_create(AUTH_TOKEN, &place, 8080, &fixture->auth, &err), &err);
     CHECK_OK("token", file_read(token_path(fixture), fixture->arena, 64, &token, &err), &err);
     memcpy(fixture->token, token.at, token.count);
     struct str cookie = auth_cookie(fixture->auth, fixture->arena);
@@ -203,9 +204,32 @@ static void a_directory_of_others(void **state)
     struct auth *auth = NULL;
 
     CHECK("directory", mkdtemp(dir) != NULL && chmod(dir, 0755) == 0);
-    CHECK_INT("open to others", auth_create(AUTH_TOKEN, dir, 8080, &auth, &err), ERR_PERMISSION);
+    struct auth_place place = {.dir = dir};
+    CHECK_INT("open to others", auth_create(AUTH_TOKEN, &place, 8080, &auth, &err), ERR_PERMISSION);
     CHECK_HAS("says so", err.message, "nobody else may enter");
     rmdir(dir);
+}
+
+/* The session's directory is not there and cannot be made: the token lies below the cache. */
+static void below_the_cache(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/jviewd-auth-XXXXXX", path[64];
+    struct error err = {0};
+    struct auth *auth = NULL;
+
+    CHECK("directory", mkdtemp(dir) != NULL);
+    CHECK("no session", setenv("XDG_RUNTIME_DIR", "/proc/none", 1) == 0);
+    struct auth_place place = {.cache = dir};
+    CHECK_OK("create", auth_create(AUTH_TOKEN, &place, 8081, &auth, &err), &err);
+    snprintf(path, sizeof path, "%s/run/token-8081", dir);
+    CHECK("token", access(path, R_OK) == 0);
+    auth_destroy(auth);
+    CHECK("gone", access(path, R_OK) != 0);
+    snprintf(path, sizeof path, "%s/run", dir);
+    rmdir(path);
+    rmdir(dir);
+    unsetenv("XDG_RUNTIME_DIR");
 }
 
 int main(void)
@@ -217,6 +241,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(codes, setup, teardown),
         cmocka_unit_test_setup_teardown(token_file, setup, teardown),
         cmocka_unit_test(a_directory_of_others),
+        cmocka_unit_test(below_the_cache),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
