@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
 # package.sh OUT [BUILD]: everything that people install, made from what is committed.
+# package.sh --release OUT: the same in build/package; OUT, made anew, gets what is published and nothing else:
+#   the files below, jviewd-V-notes.md (docs/CHANGELOG.md, what it says of V) and SHA256SUMS over all of them.
 #
 #   jviewd-V.tar.xz                  sources with the built UI: CMake builds it offline, without Node
 #   jviewd-V-linux-ARCH.tar.xz       bin/ lib/ share/: unpack and run
@@ -13,10 +15,16 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 root=$PWD
+published=""
+if [ "${1:-}" = --release ]; then
+  published=${2:-build/release-files}
+  set -- build/package
+fi
 out=${1:?usage: package.sh OUT [BUILD]}
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
 version=$(sed -n 's/^project(jviewd VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+url=$(sed -n 's/^set(JVIEWD_URL "\([^"]*\)").*/\1/p' CMakeLists.txt)
 arch=$(uname -m)
 name=jviewd-$version
 if [ -z "${SOURCE_DATE_EPOCH:-}" ]; then
@@ -80,7 +88,7 @@ install_tree() {
   mkdir -p "$tree"
   cp -a "$staging/usr/bin" "$staging/usr/lib" "$staging/usr/share" "$tree/"
   split_symbols
-  python3 docker/packages/sbom.py "$tree" "$version" "$out/source/$name/web/package-lock.json" "$root/web/node_modules" \
+  python3 docker/packages/sbom.py "$tree" "$version" "$url" "$out/source/$name/web/package-lock.json" "$root/web/node_modules" \
     "$out/$name.cdx.json" "$tree/share/doc/jviewd/licences"
   cp "$out/$name.cdx.json" "$tree/share/doc/jviewd/sbom.cdx.json"
   rm -rf "$tree.deb"
@@ -89,7 +97,6 @@ install_tree() {
   pack "$out/$name-linux-$arch.tar.xz" "$tree"
 }
 
-source_archive
 # Of the installed tree, by the Python that Debian's hatchling belongs to.
 wheel() {
   rm -f "$out"/jviewd-*.whl
@@ -98,11 +105,30 @@ wheel() {
   chmod 644 "$out"/jviewd-*.whl
 }
 
+publish() {
+  if [ -n "$(ls -A "$published" 2>/dev/null)" ] && [ ! -f "$published/SHA256SUMS" ]; then
+    say "$published holds something else: name an empty directory"
+    exit 1
+  fi
+  rm -rf "$published"
+  mkdir -p "$published"
+  cp "$out/$name.tar.xz" "$out/$name-linux-$arch.tar.xz" "$out/$name.cdx.json" "$out/jviewd-$version"-*.whl \
+    "$out/jviewd_${version}_"*.deb "$out/jviewd-dbgsym_${version}_"*.deb "$published"
+  awk -v title="## $version" '/^## / { inside = $0 == title } inside' docs/CHANGELOG.md >"$published/$name-notes.md"
+  [ -s "$published/$name-notes.md" ] || { say "docs/CHANGELOG.md says nothing of $version"; exit 1; }
+  find "$published" -exec touch -d "@$SOURCE_DATE_EPOCH" {} +
+  (cd "$published" && sha256sum -- * >SHA256SUMS)
+  say "In $published, what is published:"
+  ls -l "$published" >&2
+}
+
+source_archive
 build=${2:-$out/build}
 [ $# -gt 1 ] || build
 install_tree
 wheel
-docker/packages/debian/make.sh "$tree.deb" "$staging/etc" "$symbols" "$version" "$out"
+docker/packages/debian/make.sh "$tree.deb" "$staging/etc" "$symbols" "$version" "$url" "$out"
 rm -rf "$tree.deb" "$symbols" "$staging"
 (cd "$out" && sha256sum ./*.tar.xz ./*.whl ./*.deb ./*.cdx.json | sed 's| \./| |' >SHA256SUMS)
 ls -l "$out"/*.tar.xz "$out"/*.whl "$out"/*.deb "$out"/*.cdx.json >&2
+[ -z "$published" ] || publish

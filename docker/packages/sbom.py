@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""sbom.py TREE VERSION LOCK NODE_MODULES OUT.json LICENCES: what is inside the programs of TREE.
+"""sbom.py TREE VERSION URL LOCK NODE_MODULES OUT.json LICENCES: what is inside the programs of TREE.
 
 Libraries come from what jviewd says of itself and from the packages that own them here, the page's
 parts from the lock file. OUT is CycloneDX 1.5; LICENCES gets each one's text.
@@ -86,7 +86,7 @@ def web(lock, modules, licences):
 
 
 def main():
-    tree, version, lock, modules, out, licences = sys.argv[1:]
+    tree, version, url, lock, modules, out, licences = sys.argv[1:]
     licences = pathlib.Path(licences)
     licences.mkdir(parents=True, exist_ok=True)
     components = [*native(pathlib.Path(tree, "bin/jviewd"), licences),
@@ -98,7 +98,9 @@ def main():
     bom = {"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
            "serialNumber": "urn:uuid:" + str(uuid.uuid5(uuid.NAMESPACE_OID, f"jviewd {version} {listing} {when}")),
            "metadata": {"timestamp": when.strftime("%Y-%m-%dT%H:%M:%SZ"),
-                        "component": {"type": "application", "bom-ref": "jviewd", "name": "jviewd", "version": version}},
+                        "component": {"type": "application", "bom-ref": "jviewd", "name": "jviewd", "version": version,
+                                      "author": "the jviewd authors", "licenses": [{"expression": "Apache-2.0"}],
+                                      **({"externalReferences": [{"type": "website", "url": url}]} if url else {})}},
            "components": components,
            "dependencies": [{"ref": "jviewd", "dependsOn": [part["bom-ref"] for part in components]}]}
     pathlib.Path(out).write_text(json.dumps(bom, indent=1) + "\n")

@@ -173,6 +173,8 @@ void tell_version(bool verbose)
         return;
     for (uint32_t i = 0; i < library_count; i++)
         printf("  %-12s %s\n", library_at(i).name, library_at(i).version);
+    printf("Licence: Apache-2.0, the jviewd authors%s\n",
+           JVIEWD_URL[0] == '\0' ? "" : ", " JVIEWD_URL);
     printf("Loaded from:\n");
     dl_iterate_phdr(print_library, NULL);
     for (uint32_t i = 0; i < library_count; i++) {

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# make.sh TREE ETC SYMBOLS VERSION OUT: the Debian package and that of its debug symbols.
+# make.sh TREE ETC SYMBOLS VERSION URL OUT: the Debian package and that of its debug symbols.
 #
 # TREE is bin/ lib/ share/ as for any distribution; CivetWeb, ISA-L and libseccomp come from Debian and
 # Ubuntu, so only these three, libc and libgcc are asked for, and one package serves Debian 12 and Ubuntu 22.04 on.
 set -euo pipefail
-tree=$1 etc=$2 symbols=$3 version=$4 out=$5
+tree=$1 etc=$2 symbols=$3 version=$4 url=$5 out=$6
 here=$(cd "$(dirname "$0")" && pwd)
 arch=$(dpkg --print-architecture)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-maintainer="jviewd <noreply@jviewd.invalid>"
+maintainer="the jviewd authors <noreply@jviewd.invalid>"
 doc=$work/main/usr/share/doc/jviewd
 
 mkdir -p "$work/main/DEBIAN" "$work/main/usr" "$work/debian"
@@ -24,6 +24,7 @@ changelog() {
 }
 changelog | gzip -9n >"$doc/changelog.gz"
 cp "$here/copyright" "$doc/copyright"
+rm "$doc/LICENSE" # copyright names Debian's own copy
 gzip -9n "$work/main/usr/share/man/man1/"*.1
 mkdir -p "$work/main/usr/share/lintian/overrides"
 cp "$here/lintian-overrides" "$work/main/usr/share/lintian/overrides/jviewd"
@@ -33,7 +34,7 @@ depends=$(cd "$work" && dpkg-shlibdeps -O --ignore-missing-info main/usr/bin/jvi
   main/usr/lib/jviewd/libjview-collector.so 2>/dev/null | sed -n 's/^shlibs:Depends=//p')
 size=$(du -sk --apparent-size "$work/main/usr" | cut -f1)
 sed -e "s/@VERSION@/$version/" -e "s/@ARCH@/$arch/" -e "s/@DEPENDS@/$depends/" -e "s/@SIZE@/$size/" \
-  -e "s/@MAINTAINER@/$maintainer/" "$here/control.in" >"$work/main/DEBIAN/control"
+  -e "s/@MAINTAINER@/$maintainer/" -e "s|@HOMEPAGE@|${url:+Homepage: $url\\n}|" "$here/control.in" >"$work/main/DEBIAN/control"
 echo /etc/jviewd/config >"$work/main/DEBIAN/conffiles"
 for script in postinst prerm postrm; do
   install -m 755 "$here/$script" "$work/main/DEBIAN/$script"
