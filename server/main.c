@@ -48,6 +48,18 @@ static const char *const own_verbs[] = {"serve", "open",   "collect", "capture",
                                         "index", "doctor", "prune",   "help"};
 enum { OWN_VERBS = COUNT(own_verbs) };
 
+/* `help VERB` is `VERB --help`, so that each verb tells its own. */
+static char **help_of(char **argv)
+{
+    static char flag[] = "--help";
+    static char *told[4];
+
+    told[0] = argv[0];
+    told[1] = argv[2];
+    told[2] = flag;
+    return told;
+}
+
 /* The verb that a word was perhaps meant to be. */
 static const char *nearest_verb(const char *word)
 {
@@ -81,6 +93,8 @@ static bool is_no_word(const char *word)
 
 int main(int argc, char **argv)
 {
+    if (argc == 3 && strcmp(argv[1], "help") == 0)
+        argv = help_of(argv);
     const char *verb = argc > 1 ? argv[1] : "";
 
     if (!standard_descriptors())

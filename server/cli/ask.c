@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <poll.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -218,6 +219,8 @@ static enum status write_piece(void *to, struct bytes piece, struct error *err)
 
         if (count < 0 && errno == EINTR)
             continue;
+        if (count < 0 && errno == EPIPE)
+            return ERR_CANCELLED;
         if (count < 0)
             return fail(err, ERR_IO, "the output cannot be written: %s", strerror(errno));
         piece.at += count;
@@ -235,7 +238,23 @@ int answer_write(struct answer *answer, int fd)
         status = reply_stream(&answer->reply, write_piece, &fd, &err);
     else
         status = write_piece(&fd, reply_bytes(&answer->reply), &err);
-    if (status != OK)
-        fprintf(stderr, "jviewd: %s\n", err.message);
-    return status == OK ? EXIT_OK : EXIT_IO;
+    if (status == OK || status == ERR_CANCELLED)
+        return EXIT_OK;
+    fprintf(stderr, "jviewd: %s\n", err.message);
+    return EXIT_IO;
+}
+
+int output_flush(int code)
+{
+    struct pollfd reader = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    int before = errno; /* of the write that failed, where one did */
+    bool failed = ferror(stdout) != 0;
+    int why = fflush(stdout) != 0 ? errno : before;
+
+    if (!failed && !ferror(stdout))
+        return code;
+    if (why == EPIPE || (poll(&reader, 1, 0) == 1 && (reader.revents & POLLERR) != 0))
+        return code;
+    fprintf(stderr, "jviewd: the output cannot be written: %s\n", strerror(why));
+    return EXIT_IO;
 }

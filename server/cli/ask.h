@@ -26,6 +26,9 @@ int ask_json(const struct cli_call *call, const struct services *services, const
 int ask_read_run(const struct cli_call *call, const struct services *services, struct json_t **ret);
 /* Writes the body, whole or piece by piece. EXIT_IO when that fails. */
 int answer_write(struct answer *answer, int fd);
+/* Flushes stdout; `code`, or EXIT_IO with a sentence where it could not be written. A reader that
+ * left early, as `head` does, has what it wanted: that is no failure. */
+int output_flush(int code);
 
 /* A bar of what share is done; nothing when stderr is no terminal. */
 void progress_show(const char *what, double share);

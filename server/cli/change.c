@@ -44,8 +44,10 @@ static int send(const struct cli_call *call, const struct services *services, co
     changed.run = STR("");
     ask(&changed, services, STR(""), &answer);
     int code = answer.exit_code;
-    if (code == EXIT_OK && (puts(said) == EOF || fflush(stdout) != 0))
-        code = EXIT_IO;
+    if (code == EXIT_OK) {
+        puts(said);
+        code = output_flush(code);
+    }
     answer_free(&answer);
     return code;
 }
@@ -134,7 +136,7 @@ static int add_note(const struct cli_call *call, const struct services *services
 int change_notes(const struct cli_call *call, const struct services *services)
 {
     if (is_action(call, "list") || is_action(call, "show"))
-        return print_list(call, services);
+        return print_table(call, services);
     if (is_action(call, "add"))
         return add_note(call, services);
     if (is_action(call, "remove")) {

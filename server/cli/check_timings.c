@@ -242,8 +242,9 @@ int check_timings(const struct cli_call *call)
     if (!put_answer(call, &checked, &out)) {
         fprintf(stderr, "jviewd: format=%.*s: text, json, md or junit\n", STR_ARG(call->format));
         code = EXIT_USAGE;
-    } else if (fwrite(out.at, 1, out.count, stdout) != out.count || fflush(stdout) != 0) {
-        code = EXIT_IO;
+    } else {
+        fwrite(out.at, 1, out.count, stdout);
+        code = output_flush(code);
     }
     text_free(&out);
     return code;

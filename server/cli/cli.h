@@ -36,6 +36,7 @@ struct cli_call { /* what was asked; texts live in the arena handed to cli_parse
     const char *cache_dir;     /* "" the usual one */
     const char *data_dir;      /* NULL: as the environment or the config file say */
     bool follow_symlinks;      /* wherever they lead */
+    bool wide;                 /* tables are as wide as they come, whatever the terminal's width */
     struct str run;            /* as run= takes it; "" for verbs without a run */
     const char *first, *other; /* its first operand and other run as typed; NULL: none */
     const struct verb_action *action;

@@ -29,7 +29,7 @@ static void put_flags(const struct verb *verb)
     }
     if (verb->own_flag != NULL)
         printf("--%s ", verb->own_flag);
-    fputs("--profile-dir --cache-dir --data-dir --follow-symlinks --format --output --help",
+    fputs("--profile-dir --cache-dir --data-dir --follow-symlinks --wide --format --output --help",
           stdout);
 }
 

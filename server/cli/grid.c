@@ -3,12 +3,20 @@
 
 #include <stdlib.h>
 
-enum { COLUMNS_MAX = 64, CELL_MIN = 16, GAP = 2 };
+enum {
+    COLUMNS_MAX = 64,
+    CELL_EASY = 36,
+    CELL_MIN = 16,
+    COLUMNS_EASY = 5,
+    COLUMNS_LEAST = 2,
+    GAP = 2
+};
 
 struct grid {
     struct str *cells; /* row by row; row 0 is the head */
     size_t cell_count, cell_capacity;
     uint32_t column_count, width[COLUMNS_MAX];
+    uint32_t shown; /* the first of them */
     bool right[COLUMNS_MAX];
 };
 
@@ -123,24 +131,57 @@ static void grid_take_row(struct grid *grid, struct str line, struct arena *aren
         grid_put(grid, STR(""));
 }
 
-/* Takes from the widest text column until the line fits or every one is at its least. */
-static void grid_fit(struct grid *grid, uint32_t width)
+static uint32_t line_width(const struct grid *grid)
 {
-    for (;;) {
-        uint32_t total = 0, widest = COLUMNS_MAX;
+    uint32_t total = 0;
 
-        for (uint32_t i = 0; i < grid->column_count; i++) {
-            total += grid->width[i] + (i > 0 ? GAP : 0);
-            if (!grid->right[i] && grid->width[i] > CELL_MIN &&
+    for (uint32_t i = 0; i < grid->shown; i++)
+        total += grid->width[i] + (i > 0 ? GAP : 0);
+    return total;
+}
+
+/* Takes from the widest text column until the line fits or none is wider than `least`. */
+static void shorten_texts(struct grid *grid, uint32_t width, uint32_t least)
+{
+    for (uint32_t total; (total = line_width(grid)) > width;) {
+        uint32_t widest = COLUMNS_MAX;
+
+        for (uint32_t i = 0; i < grid->shown; i++) {
+            if (!grid->right[i] && grid->width[i] > least &&
                 (widest == COLUMNS_MAX || grid->width[i] > grid->width[widest]))
                 widest = i;
         }
-        if (total <= width || widest == COLUMNS_MAX)
+        if (widest == COLUMNS_MAX)
             return;
-        uint32_t excess = total - width, spare = grid->width[widest] - CELL_MIN;
+        uint32_t excess = total - width, spare = grid->width[widest] - least;
         uint32_t step = excess < spare ? excess : spare;
         grid->width[widest] -= step > 8 ? step / 2 : step;
     }
+}
+
+static void drop_columns(struct grid *grid, uint32_t width, uint32_t least)
+{
+    while (grid->shown > least && line_width(grid) > width)
+        grid->shown--;
+}
+
+/* Fewer columns first, then shorter names: what is left stays readable. */
+static void grid_fit(struct grid *grid, uint32_t width)
+{
+    shorten_texts(grid, width, CELL_EASY);
+    drop_columns(grid, width, COLUMNS_EASY);
+    shorten_texts(grid, width, CELL_MIN);
+    drop_columns(grid, width, COLUMNS_LEAST);
+}
+
+static void put_left_out(const struct grid *grid, struct text *out)
+{
+    text_puts(out, "not shown: ");
+    for (uint32_t i = grid->shown; i < grid->column_count; i++) {
+        text_puts(out, i > grid->shown ? ", " : "");
+        text_put(out, grid->cells[i].at, grid->cells[i].count);
+    }
+    text_puts(out, " (--wide)\n");
 }
 
 /* The byte after `count` code points. */
@@ -184,7 +225,7 @@ static void put_cell(const struct grid *grid, uint32_t column, struct str cell, 
         put_cut(out, cell, own, width);
     else
         text_put(out, cell.at, cell.count);
-    if (!grid->right[column] && column + 1 < grid->column_count)
+    if (!grid->right[column] && column + 1 < grid->shown)
         put_spaces(out, pad);
 }
 
@@ -192,21 +233,26 @@ static void grid_put_out(struct grid *grid, struct grid_style style, struct text
 {
     if (grid->column_count == 0)
         return;
+    grid->shown = grid->column_count;
     if (style.width > 0)
         grid_fit(grid, style.width);
     for (size_t i = 0; i < grid->cell_count; i++) {
         uint32_t column = (uint32_t)(i % grid->column_count);
 
+        if (column >= grid->shown)
+            continue;
         if (style.bold_head && i == 0)
             text_puts(out, "\x1b[1m");
         if (column > 0)
             put_spaces(out, GAP);
         put_cell(grid, column, grid->cells[i], out);
-        if (style.bold_head && i + 1 == grid->column_count)
+        if (style.bold_head && i + 1 == grid->shown)
             text_puts(out, "\x1b[0m");
-        if (column + 1 == grid->column_count)
+        if (column + 1 == grid->shown)
             text_puts(out, "\n");
     }
+    if (grid->shown < grid->column_count)
+        put_left_out(grid, out);
 }
 
 static void grid_clear(struct grid *grid)

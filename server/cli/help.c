@@ -1,67 +1,137 @@
-/* Usage of one verb: its flags are its endpoint's parameters. */
+/* Usage of one verb: what it answers, examples, its flags, which are its endpoint's parameters. */
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "cli/flag_texts.h"
 #include "cli/parameters.h"
+
+enum { TEXT_COLUMN = 27, LINE_COLUMNS = 80 };
 
 static const struct {
     const char *flag, *text;
 } own_flags[] = {
-    {"--profile-dir DIR", "where RUN is looked up by name (also --logdir)"},
-    {"--cache-dir DIR", "where indexed profiles are kept"},
+    {"--profile-dir DIR", "look RUN up by name below DIR; may stand several times (also --logdir)"},
+    {"--cache-dir DIR", "where indexes are kept"},
     {"--data-dir DIR", "where notes and baselines are kept"},
     {"--follow-symlinks", "follow symbolic links, wherever they lead"},
-    {"--format FORMAT", "table (default on a terminal), json, csv, md"},
-    {"-o, --output FILE", "where to write"},
-    {"-h, --help", "this text"},
+    {"--wide", "all columns of a table, however narrow the terminal is"},
 };
 
-static void put_bounds(const struct param *param)
+/* Text from the column of texts on, broken at blanks before the line's end. */
+static void put_text(const char *text)
 {
-    switch (param->kind) {
-    case PARAM_INTEGER:
-        if (param->min > INT64_MIN && param->max < INT64_MAX)
-            printf("%" PRId64 " ... %" PRId64, param->min, param->max);
-        else
-            fputs("a number, or a time such as 1.5ms", stdout);
-        break;
-    case PARAM_WORD:
-        for (const char *at = param->words; *at != '\0'; at++)
-            fputs(*at == '|' ? ", " : (char[]){*at, '\0'}, stdout);
-        break;
-    case PARAM_INTEGERS:
-        fputs("numbers, by comma", stdout);
-        break;
-    case PARAM_RANGES:
-        fputs("numbers or ranges: 3 or 1-11, by comma", stdout);
-        break;
-    case PARAM_TEXTS:
-        fputs("names, by comma", stdout);
-        break;
-    case PARAM_TEXT:
-        fputs("a text", stdout);
-        break;
+    for (size_t room = LINE_COLUMNS - TEXT_COLUMN; strlen(text) > room;) {
+        size_t count = room;
+
+        while (count > 0 && text[count] != ' ')
+            count--;
+        if (count == 0)
+            break;
+        printf("%.*s\n%*s", (int)count, text, TEXT_COLUMN, "");
+        text += count + 1;
     }
+    puts(text);
+}
+
+static void put_flag(const char *flag, const char *text)
+{
+    printf("  %-*s ", TEXT_COLUMN - 3, flag);
+    put_text(text);
+}
+
+/* "a|b|c" as it is typed, on lines of its own. */
+static void put_words(const char *words)
+{
+    char text[512];
+    size_t count = 0;
+
+    for (const char *at = words; *at != '\0' && count + 3 < sizeof text; at++) {
+        text[count++] = *at == '|' ? ',' : *at;
+        if (*at == '|')
+            text[count++] = ' ';
+    }
+    text[count] = '\0';
+    printf("%*s", TEXT_COLUMN, "");
+    put_text(text);
+}
+
+static void put_parameter(const struct verb *verb, const struct param *param)
+{
+    const struct flag_text *text = flag_text_find(verb, param->name);
+    bool is_switch = param->kind == PARAM_WORD && strcmp(param->words, "no|yes") == 0;
+    char flag[64], line[128];
+
+    parameter_flag(param, flag, sizeof flag);
+    snprintf(line, sizeof line, "%s %s", flag,
+             text != NULL && text->value != NULL       ? text->value
+             : param->kind == PARAM_WORD && !is_switch ? "WORD"
+                                                       : "");
+    put_flag(line, text != NULL ? text->text : "");
+    if (param->kind == PARAM_WORD && !is_switch)
+        put_words(param->words);
+}
+
+static void put_format(const struct verb *verb)
+{
+    static const struct {
+        const char *verb, *words; /* what a printer makes, the first unless told otherwise */
+    } others[] = {
+        {"check", "text|json|md|junit"},
+        {"flame", "table|json|folded|speedscope"},
+        {"hlo", "table|json|csv|md|txt"},
+        {"extract", "chrome|perfetto|csv|xplane|folded|files"},
+    };
+    static const char *const none[] = {"bundle", "mcp", "completion"};
+    const char *words = "table|json|csv|md";
+
+    for (size_t i = 0; i < COUNT(none); i++) {
+        if (strcmp(none[i], verb->name) == 0)
+            return;
+    }
+    for (size_t i = 0; i < COUNT(others); i++)
+        words = strcmp(others[i].verb, verb->name) == 0 ? others[i].words : words;
+    char first[64];
+    snprintf(first, sizeof first, "how the answer is written (%.*s)", (int)strcspn(words, "|"),
+             words);
+    put_flag("--format WORD", first);
+    put_words(words);
+}
+
+static void put_examples(const struct verb *verb)
+{
+    const struct example *example = examples_find(verb);
+
+    if (example == NULL)
+        return;
+    printf("Examples:\n\n");
+    for (; example->command != NULL; example++)
+        printf("  jviewd %s\n      %s\n", example->command, example->shows);
+    printf("\n");
 }
 
 void cli_help(const struct verb *verb)
 {
     printf("usage: jviewd %s %s [FLAG...]\n\n%s\n\n", verb->name, verb->operands, verb->summary);
+    put_examples(verb);
+    printf("Flags; what holds unless given stands in brackets:\n\n");
     for (const struct param *param = parameters_of(verb); param != NULL && param->name != NULL;
          param++) {
+        if (parameter_is_flag(verb, param))
+            put_parameter(verb, param);
+    }
+    if (verb->own_flag != NULL) {
         char flag[64];
 
-        if (!parameter_is_flag(verb, param))
-            continue;
-        parameter_flag(param, flag, sizeof flag);
-        printf("  %-20s ", flag);
-        put_bounds(param);
-        fputc('\n', stdout);
+        snprintf(flag, sizeof flag, "--%s N", verb->own_flag);
+        put_flag(flag, verb->own_flag_text);
     }
-    if (verb->own_flag != NULL)
-        printf("  --%-18s %s\n", verb->own_flag, verb->own_flag_text);
     for (size_t i = 0; i < COUNT(own_flags) && cli_path(verb) != NULL; i++)
-        printf("  %-20s %s\n", own_flags[i].flag, own_flags[i].text);
+        put_flag(own_flags[i].flag, own_flags[i].text);
+    if (cli_path(verb) != NULL) {
+        put_format(verb);
+        put_flag("-o, --output FILE", "write there instead of to the terminal");
+    }
+    put_flag("-h, --help", "this text");
     if (verb->note != NULL)
         printf("\n%s\n", verb->note);
 }

@@ -107,7 +107,7 @@ int print_notes(const struct cli_call *call, const struct services *services)
         put_own(json_object_get(run, "notes"), &any);
         if (!any)
             puts("The run itself lacks nothing that is known of.");
-        code = fflush(stdout) == 0 ? EXIT_OK : EXIT_IO;
+        code = output_flush(EXIT_OK);
     }
     json_decref(said);
     json_decref(run);

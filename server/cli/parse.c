@@ -172,6 +172,10 @@ static enum status take_flag(struct parse *parse, int argc, char **argv, int *at
         parse->call->follow_symlinks = true;
         return OK;
     }
+    if (strcmp(word, "--wide") == 0) {
+        parse->call->wide = true;
+        return OK;
+    }
     if (parse->call->verb->posts != NULL && strcmp(word, "--all") == 0) {
         parse->all = true;
         return OK;

@@ -15,14 +15,16 @@
 
 enum { LIST_READ_MS = 5000 };
 
-static struct grid_style terminal_style(void)
+static struct grid_style terminal_style(bool wide)
 {
     struct winsize size;
 
     if (!isatty(STDOUT_FILENO))
         return (struct grid_style){0};
-    struct grid_style style = {.bold_head = getenv("NO_COLOR") == NULL};
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+    const char *kind = getenv("TERM");
+    bool is_dumb = kind == NULL || strcmp(kind, "dumb") == 0;
+    struct grid_style style = {.bold_head = !is_dumb && getenv("NO_COLOR") == NULL};
+    if (!wide && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
         style.width = size.ws_col;
     return style;
 }
@@ -172,9 +174,9 @@ static int print_rows(const struct cli_call *call, const struct services *servic
             say_not_read(table, &words);
             table = text_str(&words);
         }
-        grid_layout(table, terminal_style(), &out);
-        if (fwrite(out.at, 1, out.count, stdout) != out.count || fflush(stdout) != 0)
-            code = EXIT_IO;
+        grid_layout(table, terminal_style(call->wide), &out);
+        fwrite(out.at, 1, out.count, stdout);
+        code = output_flush(code);
         text_free(&out);
         text_free(&words);
     } else if (code == EXIT_OK) {

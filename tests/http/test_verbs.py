@@ -3,7 +3,10 @@
 
 import json
 import os
+import re
+import shlex
 import shutil
+import subprocess
 import time
 
 import common  # noqa: F401  (finds the harness)
@@ -94,7 +97,54 @@ def flags_that_are_none_have_a_nearest_one(place):
     assert '"3x": a size is a whole number of bytes, or one with K, M, G or T behind it' in done.stderr, done.stderr
 
 
+def readers(place):
+    """The verbs that ask an endpoint, by --help of all."""
+    listed = place.jviewd("--help").stdout.split("Other verbs")[1]
+    return [verb for verb in re.findall(r"^  ([a-z]+) +\S", listed, re.M) if verb not in ("open", "collect", "capture", "index", "doctor", "prune")]
+
+
+def each_verb_tells_its_flags_and_examples(place):
+    place.sample(), place.sample("step_500")
+    for verb in readers(place):
+        told = place.jviewd(verb, "--help").stdout
+        assert told == place.jviewd("help", verb).stdout, verb
+        assert max(map(len, told.split("Flags;")[1].splitlines())) <= 88, verb
+        untold = [line for line in told.splitlines() if re.fullmatch(r"  --\S+( \S+)? *", line)]
+        assert not untold, (verb, "nothing is said of", untold)
+        examples = re.findall(r"^  jviewd (.*)$", told.split("Flags;")[0], re.M)
+        assert len(examples) >= (1 if verb == "mcp" else 3), (verb, examples)
+        for example in examples:
+            words = shlex.split(example.split(" > ")[0])
+            assert words[0] == verb, example
+            if verb == "mcp" or "--profile-dir" in words:
+                continue
+            where = [] if verb == "completion" else ["--profile-dir", place.profiles, "--cache-dir", place.cache, "--data-dir", place.dir / "data"]
+            done = place.jviewd(*words, *where, cwd=place.dir)
+            assert done.returncode != 2, (example, done.stderr)
+
+
+def a_reader_that_leaves_early_is_no_failure(place):
+    place.sample()
+    words = [RUN, "--profile-dir", place.profiles, "--cache-dir", place.cache, "--limit", "10000"]
+    for form in ("table", "csv", "md", "json"):
+        line = f'"$0" slices "$@" --format {form} | head -n 1; exit "${{PIPESTATUS[0]}}"'
+        done = subprocess.run(["bash", "-c", line, harness.program(), *map(str, words)], capture_output=True, text=True)
+        assert done.returncode == 0 and not done.stderr and done.stdout, (form, done)
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([harness.program(), "slices", *map(str, words)], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 4 and "No space left" in done.stderr, done
+
+
+def notes_of_a_run_are_shown_without_other_words(place):
+    place.sample()
+    words = ["--profile-dir", place.profiles, "--cache-dir", place.cache, "--data-dir", place.dir / "data"]
+    assert place.jviewd("note", "add", RUN, "kept", *words).returncode == 0
+    done = place.jviewd("note", "show", RUN, *words)
+    assert done.returncode == 0 and "kept" in done.stdout and not done.stderr, done
+
+
 if __name__ == "__main__":
-    harness.main([notes_tell_what_people_and_the_run_say, files_of_a_run_that_was_not_read_yet_are_written,
+    harness.main([a_reader_that_leaves_early_is_no_failure, notes_of_a_run_are_shown_without_other_words,
+                  each_verb_tells_its_flags_and_examples, notes_tell_what_people_and_the_run_say, files_of_a_run_that_was_not_read_yet_are_written,
                   a_word_that_names_nothing_starts_no_server, a_list_that_ends_before_all_is_read_leaves_none_in_a_queue,
                   a_question_beyond_the_budget_of_memory_is_told_at_once, flags_that_are_none_have_a_nearest_one])

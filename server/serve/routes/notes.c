@@ -389,10 +389,12 @@ static const struct verb_action actions[] = {
     {"tag", "RUN TAG"}, {"untag", "RUN TAG"}, {"import", "RUN"},   {NULL, NULL}};
 static const struct verb note_verb = {
     .name = "note",
-    .summary = "notes and tags on runs; a window with --start, --end and --track",
+    .summary = "notes and tags on runs",
     .operands = "list | show RUN | add RUN TEXT | remove ID | tag RUN TAG | untag RUN TAG | "
                 "import RUN",
-    .actions = actions};
+    .actions = actions,
+    .note = "`add` takes a window of the run, --start 1ms --end 2ms, and a track, --track ID: the\n"
+            "page shows the note there."};
 
 const struct route route_note_put = {.method = "POST",
                                      .path = "/api/notes",

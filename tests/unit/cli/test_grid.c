@@ -22,6 +22,18 @@ static void layout(void **state)
          "name               n\nabcdefgh…stuvwxyz  1\n"},
         {"never cut below its least", "| name |\n|---|\n| abcdefghijklmnopqrstuvwxyz |\n", 4,
          "name\nabcdefg…stuvwxyz\n"},
+        {"the last columns are left out first, and named",
+         "| name | a | b | c | d | e | f |\n|---|---:|---:|---:|---:|---:|---:|\n"
+         "| dot.63 | 10000 | 20000 | 30000 | 40000 | 50000 | 60000 |\n",
+         36,
+         "name        a      b      c      d\n"
+         "dot.63  10000  20000  30000  40000\nnot shown: e, f (--wide)\n"},
+        {"then texts are cut, and further columns left out",
+         "| name | a | b | c |\n|---|---:|---:|---:|\n"
+         "| abcdefghijklmnopqrstuvwxyz | 10000 | 20000 | 30000 |\n",
+         30,
+         "name                  a      b\n"
+         "abcdefg…stuvwxyz  10000  20000\nnot shown: c (--wide)\n"},
         {"nothing", "", 0, ""},
     };
 
