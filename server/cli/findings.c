@@ -19,12 +19,15 @@ static void put_win(const json_t *finding)
 {
     const json_t *win = json_object_get(finding, "win_ps");
     const json_t *share = json_object_get(finding, "win_share");
+    const json_t *same = json_object_get(finding, "same_time_as");
 
     if (!json_is_integer(win))
         return;
     printf(" (wins at most %s", human_ps(json_integer_value(win)).text);
     if (json_is_number(share))
         printf(", %s", human_share(json_number_value(share)).text);
+    if (json_is_integer(same))
+        printf("; in part the same time as %lld", (long long)json_integer_value(same));
     printf(")");
 }
 

@@ -158,6 +158,7 @@ const finding = (rule, text) => ({
   remedy: 'Delete `them`.',
   win_ps: null,
   win_share: null,
+  same_time_as: null,
   more_count: 0,
   reasons: {},
   evidence: [],

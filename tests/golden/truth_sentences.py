@@ -7,8 +7,11 @@ beside it, held against the rest of the same replies. What is compared is recomp
   idle       devices that rest in the steps do not work in the rest of the capture
   guess      steps that nobody marked are called inferred or guessed, and hold a good part of the work
   shares     lie between 0 and 1; lengths are not negative
-  wins       none is longer than what was divided
+  wins       none is longer than what was divided; each is of a rule of which is known what time it wins, and of two that
+             win one kind of time the later says so
 """
+import pathlib
+import re
 import statistics
 import sys
 
@@ -86,6 +89,27 @@ def check_idle(run, page, rows):
         fail(run, f"steps that nobody marked hold {inside_busy / mean:.3f} of the devices' work: {page['sentence']}")
 
 
+def times_of_wins():
+    """{rule: kinds of time}, as the sources say."""
+    source = (pathlib.Path(__file__).parents[2] / "server/analyse/findings/win_time.c").read_text()
+    return {rule: set(times.split(" | ")) for rule, times in re.findall(r'\{"([\w-]+)", ([\w| ]+)\}', source)}
+
+
+TIMES = times_of_wins()
+
+
+def check_wins(run, page):
+    wins = [finding for finding in page["findings"] if finding["win_ps"]]
+    for at, finding in enumerate(wins):
+        times = TIMES.get(finding["rule"])
+        if times is None:
+            fail(run, f"{finding['rule']} wins, and nothing says what time")
+            continue
+        same = [other["rank"] for other in wins[:at] if other["rule"] != finding["rule"] and ("WINS_ANY" in times | TIMES[other["rule"]] or times & TIMES[other["rule"]])]
+        if finding["same_time_as"] != (same[0] if same else None):
+            fail(run, f"{finding['rank']} {finding['rule']} is of the same time as {finding['same_time_as']}, not {same[:1]}")
+
+
 def check(server, run):
     status, page = server.get("api/overview", run=run["id"])
     if status != 200:
@@ -94,6 +118,7 @@ def check(server, run):
     wins = [finding["win_ps"] or 0 for finding in page["findings"]]
     if wins and max(wins) > page["breakdown_total_ps"]:
         fail(run, f"a win of {max(wins)} of {page['breakdown_total_ps']}")
+    check_wins(run, page)
     step = page["step"]
     if not step["counted"]:
         if "A step takes" in page["sentence"]:

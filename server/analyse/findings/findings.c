@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analyse/findings/platform.h"
+#include "analyse/findings/win_time.h"
 #include "analyse/table.h"
 
 struct finding_list {
@@ -271,6 +272,7 @@ void findings_of_themes(const struct rule *const *themes, uint32_t theme_count, 
     free(found.notes);
     for (uint32_t i = 0; i < found.count; i++)
         items[i].rank = i + 1;
+    win_time_tell(items, found.count);
     ret->items = items;
     ret->count = found.count;
     ret->notes = notes;
@@ -291,6 +293,7 @@ enum column_at {
     AT_TEXT,
     AT_WIN,
     AT_WIN_SHARE,
+    AT_SAME_TIME,
     AT_MORE,
     AT_REMEDY,
     AT_COUNT
@@ -305,6 +308,7 @@ static const struct column columns[AT_COUNT] = {
     [AT_TEXT] = {"text", "text", UNIT_TEXT, true},
     [AT_WIN] = {"win_ps", "wins at most", UNIT_PS, true},
     [AT_WIN_SHARE] = {"win_share", "share", UNIT_SHARE, true},
+    [AT_SAME_TIME] = {"same_time_as", "same time as", UNIT_COUNT, true},
     [AT_MORE] = {"more_count", "more", UNIT_COUNT, false},
     [AT_REMEDY] = {"remedy", "remedy", UNIT_TEXT, true},
 };
@@ -348,6 +352,9 @@ static struct cell finding_cell(const void *data, uint32_t row, uint32_t column)
     case AT_WIN:
     case AT_WIN_SHARE:
         return win_cell(ranked, finding, column == AT_WIN_SHARE);
+    case AT_SAME_TIME:
+        return finding->same_time_as > 0 ? cell_integer(finding->same_time_as)
+                                         : cell_null(STR("no finding before it wins such time"));
     case AT_MORE:
         return cell_integer((int64_t)finding->more_count);
     case AT_REMEDY:

@@ -61,6 +61,8 @@ struct finding {
     bool has_win;
     int64_t win_ps;        /* at most: over all counted steps of the run, or the capture without */
     struct str win_reason; /* why it is not known, where it is not */
+    uint32_t same_time_as; /* rank of the first before it that wins, or may win, the same time; 0:
+                              none; set at the end */
     struct evidence evidence[EVIDENCE_MAX + 1]; /* the last one takes what is too much */
     uint32_t evidence_count;
     uint64_t more_count; /* of its rule that were not kept: only at the last one that was */
@@ -124,8 +126,8 @@ void findings_find(struct memo *memo, struct findings *ret);
 void findings_of_themes(const struct rule *const *themes, uint32_t theme_count, struct memo *memo,
                         struct findings *ret);
 
-/* Columns: rank rule theme severity confidence text win_ps win_share more_count remedy. Default
- * sort: "rank"; the first cell of each row is its rank. */
+/* Columns: rank rule theme severity confidence text win_ps win_share same_time_as more_count
+ * remedy. Default sort: "rank"; the first cell of each row is its rank. */
 MUST_CHECK enum status findings_table(struct memo *memo, const struct findings *findings,
                                       const struct page *page, struct table *ret,
                                       struct error *err);

@@ -7,6 +7,7 @@
 #include "analyse/findings/rules_idle.h"
 #include "analyse/stats/quantile.h"
 #include "analyse/stats/stats.h"
+#include "analyse/steps/capture.h"
 #include "trace/ps.h"
 
 uint32_t run_notes(const struct run_traces *run, struct arena *arena,
@@ -153,6 +154,21 @@ static enum status fill_capture(struct memo *memo, const struct counted *counted
     return OK;
 }
 
+/* Of hosts that began together; each takes it for itself. */
+static int64_t profiler_of(const struct selections *selections, bool whole)
+{
+    int64_t most_ps = 0;
+
+    for (uint32_t i = 0; i < selections->count && whole; i++) {
+        const struct trace *trace = selections->items[i].host->trace;
+        struct window window = capture_window(trace);
+        int64_t own_ps = trace->end_ps - trace->start_ps - (window.to_ps - window.from_ps);
+
+        most_ps = own_ps > most_ps ? own_ps : most_ps;
+    }
+    return most_ps;
+}
+
 static int64_t hull_of(const struct selections *selections)
 {
     int64_t from_ps = INT64_MAX, to_ps = INT64_MIN;
@@ -218,7 +234,40 @@ static void fill_notes(const struct run_traces *run, const struct steps *steps,
         };
 }
 
-enum { SNAPSHOT_ROWS = 3 };
+enum { SNAPSHOT_ROWS = 10000 };
+
+/* Who owns most, over devices and kinds: rows part them. */
+static void fill_owners(const struct table *rows, struct arena *arena, struct overview *ret)
+{
+    struct names *seen = names_create(); /* the owner's ordinal is the id less one */
+    struct snapshot_owner *all = arena_array(arena, struct snapshot_owner, rows->row_count);
+    uint32_t count = 0;
+
+    for (uint32_t row = 0; row < rows->row_count; row++) {
+        struct str name = table_text_at(rows, row, "name");
+        int64_t bytes;
+
+        if (!table_integer_at(rows, row, "value", &bytes) || bytes <= 0)
+            continue;
+
+        uint32_t at = names_add(seen, name) - 1;
+
+        if (at == count)
+            all[count++] = (struct snapshot_owner){.name = name};
+        ps_add(&all[at].bytes, bytes);
+    }
+    names_destroy(seen);
+    for (ret->owner_count = 0; ret->owner_count < SNAPSHOT_OWNERS; ret->owner_count++) {
+        uint32_t most = 0;
+
+        for (uint32_t i = 1; i < count; i++)
+            most = all[i].bytes > all[most].bytes ? i : most;
+        if (count == 0 || all[most].bytes <= 0)
+            break;
+        ret->owners[ret->owner_count] = all[most];
+        all[most].bytes = 0;
+    }
+}
 
 static enum status find_snapshot(struct memo *memo, struct overview *ret, struct error *err)
 {
@@ -228,6 +277,12 @@ static enum status find_snapshot(struct memo *memo, struct overview *ret, struct
     TRY(snapshot_table(memo->run, &newest, &page, memo->arena, &ret->snapshot, err));
     ret->has_snapshot =
         ret->snapshot.snapshot != NULL && str_equal(ret->snapshot.unit, STR("bytes"));
+    if (ret->has_snapshot)
+        fill_owners(&ret->snapshot.table, memo->arena, ret);
+    if (ret->snapshot.table.row_count > SNAPSHOT_OWNERS) {
+        ret->snapshot.table.row_count = SNAPSHOT_OWNERS;
+        ret->snapshot.table.next = SNAPSHOT_OWNERS;
+    }
     return OK;
 }
 
@@ -254,6 +309,7 @@ enum status overview(struct memo *memo, struct overview *ret, struct error *err)
     overview_devices(selections, memo->arena, ret);
     ret->basis = overview_basis(memo->run, ret, memo->arena);
     ret->duration_ps = hull_of(selections);
+    ret->profiler_ps = profiler_of(selections, ret->counted == 0 && !memo->restriction->has_window);
     fill_ops(ops, ret);
     op_placement_find(selections->items, selections->count, memo->arena, &ret->places);
     fill_notes(memo->run, steps, notes, memo->arena, ret);

@@ -27,6 +27,12 @@ struct most_of_time {   /* how few rows of the op table make 80 % of its self ti
     struct str first;   /* the name of the first */
 };
 
+struct snapshot_owner {
+    struct str name;
+    int64_t bytes;
+};
+enum { SNAPSHOT_OWNERS = 3 };
+
 struct overview {
     struct str sentence; /* to be read aloud */
     enum step_rule rule;
@@ -52,6 +58,7 @@ struct overview {
     uint32_t device_count;
     struct str basis;        /* "8 x NVIDIA H100", "2 device ordinals on host threads" */
     int64_t duration_ps;     /* of the capture: hull over the hosts */
+    int64_t profiler_ps;     /* what of it the profiler took for its begin and end; 0 with steps */
     const struct table *ops; /* all of them: up to 10,000 rows by op */
     struct table top;        /* the first ten of them */
     struct most_of_time most;
@@ -59,6 +66,8 @@ struct overview {
     struct memory_summary memory;
     bool has_snapshot; /* of memory, in bytes: the newest, by owner */
     struct snapshot_table snapshot;
+    struct snapshot_owner owners[SNAPSHOT_OWNERS]; /* over devices and kinds; the most first */
+    uint32_t owner_count;
     struct findings findings;        /* all; the first five are shown */
     const struct answer_note *notes; /* of the traces, equal ones of several hosts once */
     uint32_t note_count;

@@ -8,7 +8,8 @@
 
 static const double share_min = 0.05; /* what a sentence mentions */
 enum { SHARES_MAX = 3, NAME_BYTES_MAX = 56 };
-enum { FAR = 3 }; /* a step so many medians long says more than a spread does */
+enum { PROFILER_PARTS = 100 }; /* a hundredth of the capture is worth a word */
+enum { FAR = 3 };              /* a step so many medians long says more than a spread does */
 
 static const char *const kind_clauses[KIND_COUNT + 1] = {
     "is compute",      "is exposed communication",
@@ -195,22 +196,17 @@ static void put_step(struct text *out, const struct overview *overview)
 }
 
 /* A snapshot of memory alone has no time: what it holds, and who owns that. */
-static void put_snapshot(struct text *out, const struct snapshot_table *snapshot,
-                         struct arena *arena)
+static void put_snapshot(struct text *out, const struct overview *overview, struct arena *arena)
 {
-    int64_t value;
+    const struct snapshot_table *snapshot = &overview->snapshot;
 
     text_putf(out, "No timeline: the snapshot %.*s holds %s",
               STR_ARG(str_utf8(arena, snapshot->snapshot->name)),
               human_bytes((uint64_t)snapshot->total).text);
-    for (uint32_t row = 0; row < snapshot->table.row_count; row++) {
-        struct str name = short_name(table_text_at(&snapshot->table, row, "name"), arena);
-
-        if (!table_integer_at(&snapshot->table, row, "value", &value) || value <= 0)
-            break;
-        text_putf(out, "%s%s of %.*s", row == 0 ? ": " : ", ", human_bytes((uint64_t)value).text,
-                  STR_ARG(name));
-    }
+    for (uint32_t i = 0; i < overview->owner_count; i++)
+        text_putf(out, "%s%s of %.*s", i == 0 ? ": " : ", ",
+                  human_bytes((uint64_t)overview->owners[i].bytes).text,
+                  STR_ARG(short_name(overview->owners[i].name, arena)));
     text_puts(out, ".");
 }
 
@@ -219,7 +215,7 @@ static void put_capture(struct text *out, const struct overview *overview, struc
     double busy = 0;
 
     if (overview->duration_ps <= 0 && overview->has_snapshot) {
-        put_snapshot(out, &overview->snapshot, arena);
+        put_snapshot(out, overview, arena);
         return;
     }
     if (overview->duration_ps <= 0) {
@@ -232,14 +228,21 @@ static void put_capture(struct text *out, const struct overview *overview, struc
     else
         text_putf(out, "No steps were found. The capture lasts %s",
                   human_ps(overview->duration_ps).text);
+
+    bool apart = overview->time_total_ps > 0 &&
+                 overview->profiler_ps > overview->duration_ps / PROFILER_PARTS;
+    int64_t rest_ps = overview->duration_ps - (apart ? overview->profiler_ps : 0);
+
+    if (apart)
+        text_putf(out, ", %s of it the profiler's own begin and end",
+                  human_ps(overview->profiler_ps).text);
     for (uint32_t i = 0; i < overview->device_count; i++)
-        busy +=
-            share_of(overview->devices[i].busy_ps, overview->duration_ps) / overview->device_count;
+        busy += share_of(overview->devices[i].busy_ps, rest_ps) / overview->device_count;
     if (overview->device_count > 0)
-        text_putf(out, "; %s busy %s of it",
+        text_putf(out, "; %s busy %s of %s",
                   overview->device_count == 1 ? "the device is" : "devices are",
-                  human_share(busy).text);
-    text_puts(out, ".");
+                  human_share(busy).text, apart ? "the rest" : "it");
+    text_puts(out, apart ? ". Of the rest" : ".");
 }
 
 struct str overview_sentence(const struct overview *overview, struct arena *arena)

@@ -7,22 +7,44 @@
 static const struct {
     const char *word;
     unsigned bit;
-} words[] = {{"jax", ON_JAX}, {"torch", ON_TORCH},   {"tf", ON_TF},   {"tpu", ON_TPU},
-             {"gpu", ON_GPU}, {"nvidia", ON_NVIDIA}, {"amd", ON_AMD}, {"cpu", ON_CPU}};
+} words[] = {{"jax", ON_JAX},      {"torch", ON_TORCH},   {"tf", ON_TF},         {"tpu", ON_TPU},
+             {"gpu", ON_GPU},      {"nvidia", ON_NVIDIA}, {"amd", ON_AMD},       {"cpu", ON_CPU},
+             {"other", ON_OTHER},  {"xprof", BY_XPROF},   {"kineto", BY_KINETO}, {"nsys", BY_NSYS},
+             {"server", OF_SERVER}};
 
 static unsigned framework_of_name(struct str name)
 {
     static const struct {
         const char *start;
         unsigned bit;
-    } starts[] = {{"PjitFunction", ON_JAX}, {"jit(", ON_JAX},           {"PjRt", ON_JAX},
-                  {"aten::", ON_TORCH},     {"ProfilerStep", ON_TORCH}, {"torch", ON_TORCH},
-                  {"FunctionRun", ON_TF},   {"ExecutorState", ON_TF}};
+    } starts[] = {{"PjitFunction", ON_JAX},
+                  {"jit(", ON_JAX},
+                  {"PjRt", ON_JAX},
+                  {"aten::", ON_TORCH},
+                  {"ProfilerStep", ON_TORCH},
+                  {"torch", ON_TORCH},
+                  {"FunctionRun", ON_TF},
+                  {"ExecutorState", ON_TF},
+                  {"EagerKernelExecute", ON_TF},
+                  {"TFE_Py", ON_TF},
+                  {"SyncTensorsGraph", ON_TORCH},
+                  {"XLAGraphExecutor", ON_TORCH}};
 
     for (size_t i = 0; i < COUNT(starts); i++)
         if (str_starts(name, str_of(starts[i].start)))
             return starts[i].bit;
     return 0;
+}
+
+/* Threads and frames of an engine that serves models. */
+static bool is_of_server(struct str name)
+{
+    static const char *const engines[] = {"VLLM::", "vllm/", "sglang/", "sglang::"};
+
+    for (size_t i = 0; i < COUNT(engines); i++)
+        if (str_contains(name, str_of(engines[i])))
+            return true;
+    return false;
 }
 
 static unsigned framework_of(const struct host_trace *host)
@@ -33,14 +55,32 @@ static unsigned framework_of(const struct host_trace *host)
     bool has_modules = trace->program_count > 0;
 
     for (name_id id = 0; id < trace->name_count; id++)
-        found |= framework_of_name(trace_name(trace, id));
+        found |= framework_of_name(trace_name(trace, id)) |
+                 (is_of_server(trace_name(trace, id)) ? OF_SERVER : 0);
     for (uint32_t op = 0; of != NULL && op < of->op_count && !has_modules; op++)
         has_modules = of->ops[op].module != 0;
-    return found == 0 && has_modules ? ON_JAX : found;
+    return (found & ~(unsigned)OF_SERVER) == 0 && has_modules ? found | ON_JAX : found;
+}
+
+/* Chrome's JSON is Kineto's where PyTorch ran, else it may be XProf's. */
+static unsigned recorder_of(const struct trace *trace, unsigned framework)
+{
+    if (strncmp(trace->format, "nsys", 4) == 0)
+        return BY_NSYS;
+    if (strcmp(trace->format, "xplane") == 0)
+        return BY_XPROF;
+    if (strcmp(trace->format, "chrome-json") != 0)
+        return 0;
+    return (framework & ON_TORCH) != 0 ? BY_KINETO : (framework & ON_JAX) != 0 ? BY_XPROF : 0;
 }
 
 static unsigned hardware_of_name(struct str name)
 {
+    static const char *const others[] = {"XPU", "Ascend", "NPU", "HPU", "Gaudi", "MTIA"};
+
+    for (size_t i = 0; i < COUNT(others); i++)
+        if (str_contains(name, str_of(others[i])))
+            return ON_OTHER;
     if (str_contains(name, STR("TPU")) || str_contains(name, STR("SparseCore")))
         return ON_TPU;
     if (str_contains(name, STR("AMD")) || str_contains(name, STR("gfx")) ||
@@ -78,7 +118,7 @@ static unsigned hardware_of(const struct host_trace *host, struct arena *arena)
     if ((found & ON_GPU) != 0 && (trace_find_name(trace, STR("hipLaunchKernel"), &hip) ||
                                   trace_find_name(trace, STR("hipModuleLaunchKernel"), &hip)))
         found |= ON_AMD;
-    if ((found & ON_TPU) != 0)
+    if ((found & (ON_TPU | ON_OTHER)) != 0)
         found &= ~(unsigned)(ON_GPU | ON_NVIDIA | ON_AMD);
     return (found & ON_GPU) != 0 && (found & ON_AMD) == 0 ? found | ON_NVIDIA : found;
 }
@@ -87,9 +127,15 @@ unsigned platform_of(const struct run_traces *run, struct arena *arena)
 {
     unsigned found = 0;
 
-    for (uint32_t host = 0; host < run->host_count; host++)
-        found |= framework_of(&run->hosts[host]) | hardware_of(&run->hosts[host], arena);
-    return (found & (ON_GPU | ON_TPU)) == 0 ? found | ON_CPU : found;
+    for (uint32_t host = 0; host < run->host_count; host++) {
+        unsigned framework = framework_of(&run->hosts[host]);
+
+        found |= framework | recorder_of(run->hosts[host].trace, framework) |
+                 hardware_of(&run->hosts[host], arena);
+    }
+    if ((found & OF_SERVER) != 0)
+        found &= ~(unsigned)(ON_JAX | ON_TORCH | ON_TF | BY_KINETO);
+    return (found & (ON_GPU | ON_TPU | ON_OTHER)) == 0 ? found | ON_CPU : found;
 }
 
 /* False: the part's words are none that are known, so its braces are text. */

@@ -95,8 +95,8 @@ static enum status find_cut_off(struct memo *memo, struct finding_list *list, st
     const struct told told = {
         tells_of_cut, SEVERITY_CRITICAL,
         "The profile is cut off, so sums and shares stand for its first part only.",
-        "Copy the file again, or record again and let `jax.profiler.stop_trace()` return before "
-        "the program ends."};
+        "Copy the file again, or record again and let {jax+!nsys:`jax.profiler.stop_trace()` "
+        "return}{!jax:the profiler end}{jax+nsys:the profiler end} before the program ends."};
 
     return find_told(memo, &told, list, err);
 }
@@ -116,9 +116,9 @@ static enum status find_dropped(struct memo *memo, struct finding_list *list, st
     const struct told told = {
         tells_of_loss, SEVERITY_CRITICAL,
         "Events were dropped while recording, so sums, counts and gaps are not whole.",
-        "Record fewer steps, or less of each: lower `host_tracer_level`, set "
+        "Record fewer steps, or less of each{jax+!nsys:: lower `host_tracer_level`, set "
         "`python_tracer_level=0` in `jax.profiler.ProfileOptions`; open the .xplane.pb instead of "
-        "the trace.json.gz."};
+        "the trace.json.gz}{kineto:: without `with_stack` and `record_shapes`}."};
 
     return find_told(memo, &told, list, err);
 }
@@ -128,8 +128,8 @@ static enum status find_two(struct memo *memo, struct finding_list *list, struct
     const struct told told = {
         tells_of_two, SEVERITY_CRITICAL,
         "Another profiler was attached at the same time, so device events are missing or partial.",
-        "Record with one profiler at a time: stop `nsys`, `ncu`, DCGM profiling or the other "
-        "`jax.profiler` session first."};
+        "Record with one profiler at a time: stop {nvidia:`nsys`, `ncu`, DCGM profiling or }the "
+        "other {jax:`jax.profiler` }session first."};
 
     return find_told(memo, &told, list, err);
 }

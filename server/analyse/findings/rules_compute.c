@@ -162,7 +162,7 @@ static const struct compute_rule questions[] = {
      ""},
     {stored_scores, 0.02, SEVERITY_INFO, CONFIDENCE_MEDIUM,
      "attention that writes its whole matrix of scores",
-     "Use {jax+gpu:`jax.nn.dot_product_attention(implementation='cudnn')`, or }{jax:a "
+     "Use {jax+nvidia:`jax.nn.dot_product_attention(implementation='cudnn')`, or }{jax:a "
      "Pallas kernel of flash attention}{!jax:a kernel of flash attention}: it does "
      "not write S x S values to memory.",
      "what a fused attention needs depends on its kernel"},

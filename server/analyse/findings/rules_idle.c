@@ -1,5 +1,8 @@
 /* Rules about devices that had nothing to do, by what their host did meanwhile. */
 #include "analyse/findings/rules_idle.h"
+
+#include <stdlib.h>
+
 #include "analyse/findings/findings.h"
 #include "base/human.h"
 #include "trace/names/by_name.h"
@@ -28,6 +31,78 @@ enum status memo_idle(struct memo *memo, const struct idle **ret, struct error *
     const void *made;
 
     TRY(memo_once(memo, make_idle, &made, err));
+    *ret = made;
+    return OK;
+}
+
+static int by_start(const void *left, const void *right)
+{
+    const struct gap *const *a = left, *const *b = right;
+
+    return ((*a)->start_ps > (*b)->start_ps) - ((*a)->start_ps < (*b)->start_ps);
+}
+
+/* Of one device, from its first work to its last: what gaps leave of its window at both ends. What
+ * takes no time, as a sample of a counter, parts two gaps and is no work. */
+static struct window work_of(const struct idle *idle, const struct idle_device *device,
+                             const struct gap **room)
+{
+    struct window work = {device->start_ps, device->start_ps + device->window_ps};
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < idle->gap_count; i++)
+        if (idle->gaps[i].host == device->host && idle->gaps[i].device == device->device)
+            room[count++] = &idle->gaps[i];
+    qsort(room, count, sizeof(*room), by_start);
+    for (uint32_t i = 0; i < count && room[i]->start_ps <= work.from_ps; i++)
+        work.from_ps = room[i]->start_ps + room[i]->dur_ps;
+    for (uint32_t i = count; i > 0 && room[i - 1]->start_ps + room[i - 1]->dur_ps >= work.to_ps;
+         i--)
+        work.to_ps = room[i - 1]->start_ps;
+    return work;
+}
+
+/* Without steps a capture begins and ends when somebody asked for it: devices that had nothing to
+ * do before their first work and after their last were not kept waiting. */
+static enum status make_kept_waiting(struct memo *memo, const void **ret, struct error *err)
+{
+    const struct idle *all;
+    const struct steps *steps;
+    struct idle *idle = arena_new(memo->arena, struct idle);
+    struct restriction *narrow = arena_new(memo->arena, struct restriction);
+    struct window all_work = {INT64_MAX, INT64_MIN};
+    const struct gap **room;
+
+    TRY(memo_idle(memo, &all, err));
+    TRY(memo_steps(memo, &steps, err));
+    *ret = all;
+    if (all->of_steps)
+        return OK;
+    room = arena_array(memo->arena, const struct gap *, all->gap_count);
+    for (uint32_t i = 0; i < all->device_count; i++) {
+        struct window work = {INT64_MAX, INT64_MIN};
+
+        if (all->devices[i].counted && all->devices[i].time.busy_ps > 0)
+            work = work_of(all, &all->devices[i], room);
+        all_work.from_ps = work.from_ps < all_work.from_ps ? work.from_ps : all_work.from_ps;
+        all_work.to_ps = work.to_ps > all_work.to_ps ? work.to_ps : all_work.to_ps;
+    }
+    *ret = idle;
+    if (all_work.from_ps >= all_work.to_ps)
+        return OK;
+    *narrow = *memo->restriction;
+    narrow->has_window = true;
+    narrow->start_ps = all_work.from_ps;
+    narrow->end_ps = all_work.to_ps;
+    idle_find(memo->run, narrow, steps, memo->arena, idle);
+    return OK;
+}
+
+enum status memo_kept_waiting(struct memo *memo, const struct idle **ret, struct error *err)
+{
+    const void *made;
+
+    TRY(memo_once(memo, make_kept_waiting, &made, err));
     *ret = made;
     return OK;
 }
@@ -104,24 +179,55 @@ static struct str say_causes(const struct causes *causes, int64_t idle_ps, struc
     return text;
 }
 
-/* Were the calls of Python recorded? "$model.py:41 loss", or a frame of Kineto's. */
-static bool has_python(const struct run_traces *run)
+struct recorded { /* of hosts */
+    bool calls;   /* of a runtime or of the program, on any thread */
+    bool python;  /* "$model.py:41 loss", or a frame of Kineto's */
+};
+
+static struct recorded what_was_recorded(const struct run_traces *run)
 {
+    struct recorded ret = {0};
+
     for (uint32_t host = 0; host < run->host_count; host++) {
+        const struct trace *trace = run->hosts[host].trace;
         const struct name_stats *stats;
-        uint32_t count = trace_name_stats(run->hosts[host].trace, &stats);
+        uint32_t count = trace_name_stats(trace, &stats);
 
-        for (uint32_t i = 0; i < count; i++) {
-            struct str name = trace_name(run->hosts[host].trace, stats[i].name);
+        for (track_id id = 0; id < trace->track_count; id++)
+            ret.calls |= trace->tracks[id].kind == TRACK_THREAD && trace->tracks[id].device < 0 &&
+                         trace->tracks[id].slice_count > 0;
+        for (uint32_t i = 0; i < count && !ret.python; i++) {
+            struct str name = trace_name(trace, stats[i].name);
 
-            if (str_starts(name, STR("$")) || str_contains(name, STR(".py(")))
-                return true;
+            ret.python = str_starts(name, STR("$")) || str_contains(name, STR(".py("));
         }
     }
-    return false;
+    return ret;
 }
 
-static const char *remedy_of(const struct causes *causes, bool python_recorded)
+/* Nothing says what the host did: what was recorded already is not asked for again. */
+static const char *remedy_of_silence(struct recorded recorded)
+{
+    if (recorded.python)
+        return "Python was recorded and shows nothing of the gaps: the process was not running, or "
+               "waited in a library. Look at what else the machine ran, and at the stacks of the "
+               "process from outside (`jview-collect`, `py-spy`).";
+    if (recorded.calls)
+        return "The host's calls were recorded and show nothing of the gaps: {jax+!nsys:record "
+               "with "
+               "the Python tracer}{kineto:record `with_stack=True`}{!kineto+!jax:look at the "
+               "stacks "
+               "of the process from outside (`jview-collect --py-sample`, `py-spy`)}{jax+nsys:look "
+               "at the stacks of the process from outside (`jview-collect --py-sample`, `py-spy`)} "
+               "for one short capture.";
+    return "Nothing says what the host did: {jax+!nsys:record with `host_tracer_level` 2 or the "
+           "Python tracer}{kineto:record `ProfilerActivity.CPU` and "
+           "`with_stack=True`}{nsys:record its calls, too (`nsys profile -t "
+           "cuda,nvtx,osrt`)}{!jax+!kineto+!nsys:record the host's calls, too,} for one short "
+           "capture.";
+}
+
+static const char *remedy_of(const struct causes *causes, struct recorded recorded)
 {
     static const char *const remedies[DOING_COUNT] = {
         [DOING_COMPUTE] = "",
@@ -137,11 +243,6 @@ static const char *remedy_of(const struct causes *causes, bool python_recorded)
                         "to another thread or behind the next launch.",
         [DOING_WAIT] = "The host waits while devices are idle: block on results only where they "
                        "are needed, and launch the next step first.",
-        [DOING_NOTHING] =
-            "Nothing says what the host did: {jax:record with `host_tracer_level` 2 or the "
-            "Python tracer for one short capture}{torch:record `ProfilerActivity.CPU` and "
-            "`with_stack=True` for one short capture}{!jax+!torch:record the host's calls, "
-            "too}.",
     };
     int best = DOING_NOTHING;
 
@@ -149,11 +250,7 @@ static const char *remedy_of(const struct causes *causes, bool python_recorded)
         if (causes->doing_ps[doing] > causes->doing_ps[best])
             best = doing;
     }
-    if (best == DOING_NOTHING && python_recorded)
-        return "Python was recorded and shows nothing of the gaps: the process was not running, or "
-               "waited in a library. Look at what else the machine ran, and at the stacks of the "
-               "process from outside (`jview-collect`, `py-spy`).";
-    return remedies[best];
+    return best == DOING_NOTHING ? remedy_of_silence(recorded) : remedies[best];
 }
 
 static void prove_longest(const struct idle *idle, struct finding *finding)
@@ -172,11 +269,16 @@ static void prove_longest(const struct idle *idle, struct finding *finding)
     }
 }
 
+static const char *time_meant(const struct idle *idle)
+{
+    return idle->of_steps ? "counted steps" : "time from their first to their last work";
+}
+
 static enum status find_idle(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const struct idle *idle;
 
-    TRY(memo_idle(memo, &idle, err));
+    TRY(memo_kept_waiting(memo, &idle, err));
 
     struct causes causes = causes_of(idle, memo->run->host_count);
     int64_t idle_ps = 0;
@@ -195,9 +297,9 @@ static enum status find_idle(struct memo *memo, struct finding_list *list, struc
         .text = str_format(memo->arena,
                            "Devices are idle %s of the %s, input and compilation aside; the host "
                            "meanwhile: %.*s.",
-                           human_share(share).text, idle->of_steps ? "counted steps" : "capture",
+                           human_share(share).text, time_meant(idle),
                            STR_ARG(say_causes(&causes, idle_ps, memo->arena))),
-        .remedy = str_of(remedy_of(&causes, has_python(memo->run))),
+        .remedy = str_of(remedy_of(&causes, what_was_recorded(memo->run))),
     };
 
     finding_win(&finding, idle_ps);
@@ -217,7 +319,7 @@ static enum status find_python(struct memo *memo, struct finding_list *list, str
 {
     const struct idle *idle;
 
-    TRY(memo_idle(memo, &idle, err));
+    TRY(memo_kept_waiting(memo, &idle, err));
 
     struct causes causes = causes_of(idle, memo->run->host_count);
     int64_t python_ps = causes.doing_ps[DOING_PYTHON];
@@ -233,8 +335,7 @@ static enum status find_python(struct memo *memo, struct finding_list *list, str
             "Devices wait %s, %s of the %s, while the stepping thread runs Python; tracing "
             "Python makes it slower than it is.",
             human_ps(python_ps).text,
-            human_share((double)python_ps / (double)causes.window_ps).text,
-            idle->of_steps ? "counted steps" : "capture"),
+            human_share((double)python_ps / (double)causes.window_ps).text, time_meant(idle)),
         .remedy =
             STR("{jax:Move the work into the jitted function or behind its launch; "
                 "convert}{!jax:Do it after the next launch; convert} and preprocess on another "

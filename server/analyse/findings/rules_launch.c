@@ -367,7 +367,7 @@ static enum status find_dispatch_bound(struct memo *memo, struct finding_list *l
 {
     const struct idle *idle;
 
-    TRY(memo_idle(memo, &idle, err));
+    TRY(memo_kept_waiting(memo, &idle, err));
     for (uint32_t host = 0; host < memo->run->host_count; host++) {
         const struct attribution *of = attribution_of_host(memo, host);
         int64_t starved_ps = 0, hull_ps = 0, most_ps = unoccupied_ps(idle, host);
@@ -387,7 +387,7 @@ static enum status find_dispatch_bound(struct memo *memo, struct finding_list *l
             .severity = SEVERITY_CRITICAL,
             .confidence = CONFIDENCE_MEDIUM,
             .text = text_on_host(memo, host,
-                                 "Streams stood idle for %s before %s kernels whose launch came "
+                                 "streams stood idle for %s before %s kernels whose launch came "
                                  "late: the host does not keep ahead of the device.",
                                  human_ps(starved_ps).text, human_count(count).text),
             .remedy = STR(

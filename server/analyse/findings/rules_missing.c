@@ -9,6 +9,7 @@ struct shape {              /* of a host's trace, as far as devices go */
     uint32_t device_tracks; /* planes of devices */
     uint64_t device_slices, derived_slices;
     bool has_ops, has_dispatch;
+    bool on_processor; /* TensorFlow's runtime ran its ops on host threads */
 };
 
 static bool has_name_starting(const struct trace *trace, const char *const *names, size_t count)
@@ -35,11 +36,14 @@ static struct shape shape_of(const struct host_trace *host)
                                              "cudaLaunchKernel",
                                              "hipLaunchKernel",
                                              "hipModuleLaunchKernel"};
+    static const char *const runtimes[] = {"EagerKernelExecute", "ExecutorState::Process",
+                                           "FunctionRun"};
     const struct trace *trace = host->trace;
     struct shape shape = {.has_ops =
                               host->attribution != NULL && host->attribution->entry_count > 0};
 
     shape.has_dispatch = has_name_starting(trace, dispatches, COUNT(dispatches));
+    shape.on_processor = has_name_starting(trace, runtimes, COUNT(runtimes));
     /* A timeline of other programs may launch kernels and say nothing of devices. */
     shape.is_profile = strcmp(trace->format, "xplane") == 0 ||
                        strncmp(trace->format, "nsys", 4) == 0 || trace->program_count > 0 ||
@@ -84,10 +88,12 @@ static void tell_no_device(struct memo *memo, uint32_t host, const struct shape 
                   "seconds, and what does not fit is gone. Let}{!nvidia+!amd+!tpu:Let} the capture "
                   "last until a step has ended{jax: (`jax.block_until_ready`)}.")
         : shape->has_dispatch
-            ? STR("{jax:Leave `device_tracer_level` at 1, and block on a result "
-                  "(`jax.block_until_ready`) before `stop_trace()`.}{torch:Record with "
+            ? STR("{jax+!nsys:Leave `device_tracer_level` at 1, and block on a result "
+                  "(`jax.block_until_ready`) before `stop_trace()`.}{jax+nsys:Record CUDA "
+                  "(`nsys profile -t cuda,nvtx`), and block on a result "
+                  "(`jax.block_until_ready`) before the recording stops.}{kineto:Record with "
                   "`ProfilerActivity.CUDA`, and call `torch.cuda.synchronize()` before the "
-                  "recording stops.}{!jax+!torch:Record the device, too, and wait for its work "
+                  "recording stops.}{!jax+!kineto:Record the device, too, and wait for its work "
                   "before the recording stops.}")
             : STR("Start the capture before the work and stop it after "
                   "{jax:`jax.block_until_ready(result)`}{!jax:its results are there}.");
@@ -103,8 +109,10 @@ static enum status find_no_device(struct memo *memo, struct finding_list *list, 
     for (uint32_t host = 0; host < memo->run->host_count; host++) {
         struct shape shape = shape_of(&memo->run->hosts[host]);
 
-        if (shape.is_profile && !shape.has_ops && shape.device_slices == 0 &&
-            shape.derived_slices == 0)
+        bool none = !shape.has_ops && shape.device_slices == 0 && shape.derived_slices == 0;
+
+        /* Without any plane of a device the processor is all there is. */
+        if (shape.is_profile && none && !(shape.on_processor && shape.device_tracks == 0))
             tell_no_device(memo, host, &shape, list);
     }
     return OK;
@@ -269,11 +277,20 @@ static void tell_no_steps(struct memo *memo, const struct steps *steps, struct f
                                   "No steps are marked; what counts as one is inferred: "
                                   "%.*s.",
                                   STR_ARG(without_no(steps->rule_text))),
-        .remedy =
-            STR("{jax:Wrap the body of the loop: `with "
-                "jax.profiler.StepTraceAnnotation(\"train\", step_num=i):`;}{torch:Call "
-                "`prof.step()` at the end of each step;}{!jax+!torch:Put a range around the body "
-                "of the loop;} or name a slice that repeats with `step_regex`."),
+        .remedy = STR(
+            "{jax+!nsys:Wrap the body of the loop: `with "
+            "jax.profiler.StepTraceAnnotation(\"train\", step_num=i):`; or "
+            "name}{kineto:Call "
+            "`prof.step()` at the end of each step; or name}{torch+xprof:Wrap the body of the "
+            "loop: "
+            "`with torch_xla.debug.profiler.StepTrace(\"train\", step_num=i):`; or "
+            "name}{tf+xprof:Wrap the body of the loop: `with "
+            "tf.profiler.experimental.Trace(\"train\", step_num=i, _r=1):`; or "
+            "name}{nsys+!server:Put an NVTX range around the body of the loop}{nsys+torch: "
+            "(`torch.cuda.nvtx.range`)}{nsys+!server:; or "
+            "name}{server:Name}{xprof+!jax+!torch+!tf+!server:Put a "
+            "range around the body of the loop; or name}{!jax+!kineto+!xprof+!nsys+!server:Put a "
+            "range around the body of the loop; or name} a slice that repeats with `step_regex`."),
     };
 
     finding_prove_count(&finding, "steps", steps->count)->view = "steps";

@@ -53,7 +53,7 @@ static enum status find_python(struct memo *memo, struct finding_list *list, str
                     : "unknown"),
             .remedy = STR(
                 "For times of the host record again {jax:with `python_tracer_level = 0` in "
-                "`jax.profiler.ProfileOptions`}{torch:without `with_stack`}{!jax+!torch:without "
+                "`jax.profiler.ProfileOptions`}{kineto:without `with_stack`}{!jax+!kineto:without "
                 "the Python tracer}; keep the tracer to see who calls."),
             .win_reason = STR("what a recorded call costs is not in the file"),
         };
@@ -99,12 +99,11 @@ static enum status find_dense(struct memo *memo, struct finding_list *list, stru
                                    human_count(track->slice_count).text, human_ps(hull_ps).text,
                                    human_ps(each_ps).text),
                 .remedy = STR(
-                    "{jax:Lower `host_tracer_level` (2 is the default, 1 keeps annotations), "
-                    "switch "
-                    "`python_tracer_level` off, and take `TraceAnnotation` out of inner "
-                    "loops.}{torch:Record without `with_stack` and `record_shapes`, and take "
-                    "`record_function` out of inner loops.}{!jax+!torch:Take ranges out of inner "
-                    "loops.}"),
+                    "{jax+!nsys:Lower `host_tracer_level` (2 is the default, 1 keeps annotations), "
+                    "switch `python_tracer_level` off, and take `TraceAnnotation` out of inner "
+                    "loops.}{kineto:Record without `with_stack` and `record_shapes`, and take "
+                    "`record_function` out of inner loops.}{!kineto+!jax:Take ranges out of inner "
+                    "loops.}{jax+nsys:Take ranges out of inner loops.}"),
                 .win_reason = STR("what a recorded slice costs is not in the file"),
             };
 

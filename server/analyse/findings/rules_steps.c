@@ -21,8 +21,9 @@ enum {
 static const char load_ahead[] =
     "Load ahead while the step runs: {jax:prefetch in a thread or process (grain, "
     "`tf.data` with `prefetch`), and `jax.device_put` the next batch before the "
-    "current step is blocked on}{torch:a `DataLoader` with `num_workers` and "
-    "`pin_memory`, copies with `non_blocking=True`}{!jax+!torch:prefetch in a thread "
+    "current step is blocked on}{torch+!tpu:a `DataLoader` with `num_workers` and "
+    "`pin_memory`, copies with `non_blocking=True`}{torch+tpu:a `DataLoader` with "
+    "`num_workers` in an `MpDeviceLoader`}{!jax+!torch:prefetch in a thread "
     "or process}.";
 
 /* The name that loads data for longest, on any thread of any host. */

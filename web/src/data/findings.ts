@@ -29,6 +29,7 @@ export interface Finding {
   remedy: string;
   win_ps: Ps | null;
   win_share: number | null;
+  same_time_as: number | null;
   more_count: number;
   reasons: Record<string, string>;
   evidence: Evidence[];

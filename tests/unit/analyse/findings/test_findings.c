@@ -1,6 +1,7 @@
 /* Ranking, evidence and failures of findings, with rules of the test in place of the registry. */
 #include "unit/analyse/findings_of.h"
 
+#include "analyse/findings/win_time.h"
 #include "analyse/table.h"
 
 /* Rules of the test alone stand in for the registry. */
@@ -105,6 +106,97 @@ static void ranked(void **state)
     for (uint32_t i = 0; i < got.count; i++)
         CHECK_INT("ranks", got.items[i].rank, i + 1);
     run_end(&run);
+}
+
+static enum status find_won(struct memo *memo, struct finding_list *list, const char *text,
+                            int64_t ps)
+{
+    struct finding finding = {
+        .text = str_of(text), .severity = SEVERITY_WARNING, .confidence = CONFIDENCE_HIGH};
+
+    (void)memo;
+    finding_win(&finding, ps);
+    findings_add(list, &finding);
+    return OK;
+}
+
+static enum status find_gaps(struct memo *memo, struct finding_list *list, struct error *err)
+{
+    (void)err;
+    return find_won(memo, list, "gaps", 90);
+}
+
+static enum status find_python(struct memo *memo, struct finding_list *list, struct error *err)
+{
+    (void)err;
+    return find_won(memo, list, "python", 60);
+}
+
+static enum status find_steps(struct memo *memo, struct finding_list *list, struct error *err)
+{
+    (void)err;
+    TRY(find_won(memo, list, "one step", 50));
+    return find_won(memo, list, "another step", 40);
+}
+
+static enum status find_ops(struct memo *memo, struct finding_list *list, struct error *err)
+{
+    (void)err;
+    return find_won(memo, list, "ops", 30);
+}
+
+static enum status find_nothing_won(struct memo *memo, struct finding_list *list, struct error *err)
+{
+    (void)err;
+    return find_won(memo, list, "none", 0);
+}
+
+/* One cause is won once: who wins, or may win, the time of one before says so. */
+static void wins_of_the_same_time(void **state)
+{
+    static const struct rule theme[] = {
+        {"device-idle", "test", "", find_gaps},
+        {"python-overhead", "test", "", find_python},
+        {"outlier-step", "test", "", find_steps},
+        {"layout-copies", "test", "", find_ops},
+        {"tiny-kernels", "test", "", find_nothing_won},
+        {.name = NULL},
+    };
+    static const struct {
+        const char *text;
+        uint32_t same;
+    } rows[] = {{"gaps", 0},         {"python", 1}, {"one step", 1},
+                {"another step", 1}, {"ops", 3},    {"none", 0}};
+    struct made_run run;
+    struct findings got;
+    const struct rule *const themes[] = {theme};
+    (void)state;
+
+    run_begin(&run);
+    run_finish(&run);
+    findings_of_themes(themes, 1, memo_of(&run), &got);
+    CHECK_INT("all", got.count, COUNT(rows));
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        CHECK_STR("by what it wins", got.items[i].text, rows[i].text);
+        CHECK_INT(rows[i].text, got.items[i].same_time_as, rows[i].same);
+    }
+    const struct rule *const steps_alone[] = {&theme[2]};
+    findings_of_themes(steps_alone, 1, memo_of(&run), &got);
+    CHECK_INT("steps are places of their own", got.items[1].same_time_as, 0);
+    run_end(&run);
+}
+
+/* What stands in the table of times is a rule. Which rules win is seen on real profiles:
+ * truth_sentences.py finds no win of a rule that is not in it. */
+static void times_are_of_rules(void **state)
+{
+    uint32_t count = 0;
+    (void)state;
+
+    for (uint32_t theme = 0; theme < rule_theme_count; theme++)
+        for (const struct rule *rule = rule_themes[theme]; rule->name != NULL; rule++)
+            count += win_time_of(rule->name) != 0;
+    CHECK_INT("rules that win", count, 41);
 }
 
 static void as_table(void **state)
@@ -297,8 +389,14 @@ static void registry(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranked),        cmocka_unit_test(as_table), cmocka_unit_test(counts),
-        cmocka_unit_test(without_steps), cmocka_unit_test(hostile),  cmocka_unit_test(registry),
+        cmocka_unit_test(ranked),
+        cmocka_unit_test(wins_of_the_same_time),
+        cmocka_unit_test(times_are_of_rules),
+        cmocka_unit_test(as_table),
+        cmocka_unit_test(counts),
+        cmocka_unit_test(without_steps),
+        cmocka_unit_test(hostile),
+        cmocka_unit_test(registry),
         cmocka_unit_test(weighed),
     };
 

@@ -117,9 +117,36 @@ static void without_steps(void **state)
           "No steps were found. The capture lasts 100 ps; the device is busy 71 % of it. 71 % is "
           "compute, 29 % is idle while nothing was recorded on the host's thread. One thread of "
           "each host is looked at; 1 other recorded slices in that time.");
+    overview.profiler_ps = 50;
+    overview.devices = &one_device;
+    overview.other_threads = 0;
+    overview.time_total_ps = 150;
+    overview.duration_ps = 200;
+    overview.time.kinds_ps[KIND_IDLE] = 79;
+    overview.time.doing_ps[DOING_NOTHING] = 0;
+    check("all shares are of what the profiler left", &overview,
+          "No steps were found. The capture lasts 200 ps, 50 ps of it the profiler's own begin and "
+          "end; the device is busy 47 % of the rest. Of the rest 53 % is idle, 47 % is compute.");
     overview = (struct overview){.ops = &names};
     check("nothing at all", &overview,
           "No steps were found: nothing was recorded that takes time.");
+}
+
+/* Owners stand once, whatever devices and lines they have. */
+static void of_memory(void **state)
+{
+    (void)state;
+    static const struct host_trace host = {.name = {"memory.prof", 11}};
+    const struct overview overview = {
+        .ops = &names,
+        .has_snapshot = true,
+        .snapshot = {.snapshot = &host, .total = 48 << 20},
+        .owners = {{STR("weights"), 32 << 20}, {STR("cache"), 16 << 20}},
+        .owner_count = 2};
+
+    check(
+        "a snapshot alone", &overview,
+        "No timeline: the snapshot memory.prof holds 48 MiB: 32 MiB of weights, 16 MiB of cache.");
 }
 
 /* A kernel's name of a page, cut between letters. */
@@ -144,7 +171,7 @@ static void long_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(with_steps),
-                                       cmocka_unit_test(without_steps),
+                                       cmocka_unit_test(without_steps), cmocka_unit_test(of_memory),
                                        cmocka_unit_test(long_names)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

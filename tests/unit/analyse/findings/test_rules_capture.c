@@ -83,6 +83,23 @@ static void no_device(void **state)
     CHECK_FINDS_NOT(&run, "no-device-events");
     run_end(&run);
 
+    run_begin(&run); /* TensorFlow without any plane of a device: the processor ran it */
+    python = run_thread(&run, "python");
+    run_slice(&run, python, 0, 10, "EagerKernelExecute", KIND_HOST);
+    run_finish(&run);
+    run.made.trace.format = "xplane";
+    CHECK_FINDS_NOT(&run, "no-device-events");
+    run_end(&run);
+
+    run_begin(&run); /* with one, it should have been there */
+    python = run_thread(&run, "python");
+    device(&run, "/device:GPU:0", 0);
+    run_slice(&run, python, 0, 10, "EagerKernelExecute", KIND_HOST);
+    run_finish(&run);
+    run.made.trace.format = "xplane";
+    CHECK_FINDS(&run, "no-device-events");
+    run_end(&run);
+
     run_begin(&run); /* a timeline of something else */
     python = run_thread(&run, "main");
     run_slice(&run, python, 0, 10, "draw", KIND_HOST);

@@ -84,8 +84,13 @@ function Item({ finding }: { finding: Finding }) {
       <p class="quiet remedy">
         <Words text={finding.remedy} />
       </p>
-      {finding.evidence.length > 0 && (
+      {(finding.evidence.length > 0 || finding.same_time_as !== null) && (
         <ul class="proofs quiet">
+          {finding.same_time_as !== null && (
+            <li data-tip="Wins of both do not add up: what one saves the other no longer finds">
+              in part the same time as {finding.same_time_as}
+            </li>
+          )}
           {finding.evidence.slice(0, SHOWN).map((evidence, index) => (
             <Proof key={index} evidence={evidence} />
           ))}
