@@ -4,6 +4,7 @@
 import http.client
 import os
 import signal
+import socket
 import threading
 import time
 
@@ -58,5 +59,27 @@ def waiting_holds_nobody_up(place):
     assert server.stop() == 0
 
 
+def exports_hold_nobody_up(place):
+    """Each takes a second of work, and nobody takes anything of it."""
+    place.sample("step_1000")
+    harness.make_profile(place.session("large"), events=300000)
+    server = place.serve()
+    server.until_settled()
+    wires, took, port = [], [], int(server.url.rsplit(":", 1)[1])
+    for _ in range(ASKING):
+        wire = socket.create_connection(("127.0.0.1", port))
+        wire.sendall(b"GET /api/trace?run=large&format=chrome HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        wires.append(wire)
+    for number in range(10):
+        then = time.monotonic()
+        status = server.fetch("/api/tracks", run="step_1000", wait_ms=number)[0]
+        took.append(time.monotonic() - then)
+        assert status == 200, status
+    assert max(took) < 2, f"somebody else waited {max(took):.1f} s"
+    for wire in wires:
+        wire.close()
+    assert server.stop() == 0
+
+
 if __name__ == "__main__":
-    harness.main([waiting_holds_nobody_up])
+    harness.main([waiting_holds_nobody_up, exports_hold_nobody_up])

@@ -73,16 +73,28 @@ static void cut_counted(struct conn *conn)
     conn_cut(conn);
 }
 
+/* An export that has no thread yet; of this peer, unless NULL. */
+static struct conn *queued_export(const struct front *front, const struct peer *peer)
+{
+    struct conn *conn = TAILQ_FIRST(&front->queued);
+
+    while (conn != NULL && !(conn->exports && (peer == NULL || conn->peer == peer)))
+        conn = TAILQ_NEXT(conn, order);
+    return conn;
+}
+
 /* Of the peer that has too many, else of all; false: everybody is being answered. */
 static bool make_room(struct front *front, uint32_t address)
 {
     struct peer *peer = peer_enter(front->peers, address, front->now_ns);
     bool own = peer->connections > FRONT_PER_PEER_MAX;
-    struct conn *spared =
-        own ? TAILQ_FIRST(&peer->waiting)
-            : (front->connections >= front->connections_max ? TAILQ_FIRST(&front->waiting) : NULL);
     bool full = own || front->connections >= front->connections_max;
+    struct conn *spared = own ? queued_export(front, peer) : NULL;
 
+    if (full && spared == NULL)
+        spared = own ? TAILQ_FIRST(&peer->waiting) : TAILQ_FIRST(&front->waiting);
+    if (full && !own && spared == NULL)
+        spared = queued_export(front, NULL);
     peer_leave(peer);
     if (spared != NULL)
         cut_counted(spared);

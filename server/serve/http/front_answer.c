@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static int take_slot(struct front *front)
+static int take_slot(struct front *front, bool exports)
 {
     for (int i = 0; i < FRONT_THREADS; i++) {
         struct slot *slot = &front->slots[i];
@@ -15,6 +15,7 @@ static int take_slot(struct front *front)
             continue;
         slot->taken = true;
         front->threads_taken++;
+        front->exports_taken += exports;
         atomic_store(&slot->gone, false);
         atomic_store(&slot->wrong, false);
         atomic_store(&slot->keep, false);
@@ -29,6 +30,7 @@ static void give_slot(struct conn *conn)
         return;
     conn->front->slots[conn->slot].taken = false;
     conn->front->threads_taken--;
+    conn->front->exports_taken -= conn->exports;
     conn->slot = -1;
 }
 
@@ -51,7 +53,7 @@ bool conn_hand(struct conn *conn)
 {
     struct front *front = conn->front;
 
-    conn->slot = take_slot(front);
+    conn->slot = take_slot(front, conn->exports);
     conn->worker.fd = doorway_connect(front->doorway);
     if (conn->slot < 0 || conn->worker.fd < 0) {
         give_slot(conn);

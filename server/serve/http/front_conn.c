@@ -162,7 +162,8 @@ static void refuse(struct conn *conn, int status, const char *type, const char *
     enter_phase(conn, PHASE_FLUSH, FRONT_STALL_MS);
 }
 
-static bool is_upload(const struct front *front, const struct request_head *head)
+/* Below the server's own prefix. */
+static struct str path_of(const struct front *front, const struct request_head *head)
 {
     const char *mark = memchr(head->target.at, '?', head->target.count);
     struct str path = {.at = head->target.at,
@@ -172,7 +173,14 @@ static bool is_upload(const struct front *front, const struct request_head *head
     if (front->base_path.count > 0 && str_starts(path, front->base_path) &&
         path.count > front->base_path.count && path.at[front->base_path.count] == '/')
         path = str_skip(path, front->base_path.count);
-    return str_equal(head->method, STR("POST")) && str_equal(path, STR(GATE_UPLOAD_PATH));
+    return path;
+}
+
+/* It takes seconds of work, and a client may then take nothing of it. */
+static bool is_export(struct str path)
+{
+    return str_equal(path, STR("/api/trace")) || str_equal(path, STR("/api/bundle")) ||
+           str_starts(path, STR("/perfetto/"));
 }
 
 /* A whole head: what is to be waited for. */
@@ -182,7 +190,10 @@ static void begin_body(struct conn *conn)
     int64_t bytes = head->body_bytes < 0 ? GATE_BODY_BYTES_MAX : head->body_bytes;
     bool here = conn->in.count > head->bytes;
 
-    conn->upload = is_upload(conn->front, head);
+    struct str path = path_of(conn->front, head);
+
+    conn->upload = str_equal(head->method, STR("POST")) && str_equal(path, STR(GATE_UPLOAD_PATH));
+    conn->exports = is_export(path);
     conn->chunks = (struct chunks){0};
     conn->scanned = head->bytes;
     if (head->body_bytes != 0 && !str_equal(head->method, STR("POST"))) {
@@ -285,11 +296,21 @@ static void settle(struct conn *conn)
     watch(conn);
 }
 
+/* Exports have a share of the threads, and what is short goes past those that wait for it. */
+static struct conn *next_queued(const struct front *front)
+{
+    struct conn *conn = TAILQ_FIRST(&front->queued);
+
+    while (conn != NULL && conn->exports && front->exports_taken >= FRONT_EXPORTS_MAX)
+        conn = TAILQ_NEXT(conn, order);
+    return front->threads_taken < FRONT_THREADS ? conn : NULL;
+}
+
 void front_hand_out(struct front *front)
 {
     struct conn *conn;
 
-    while ((conn = TAILQ_FIRST(&front->queued)) != NULL && front->threads_taken < FRONT_THREADS) {
+    while ((conn = next_queued(front)) != NULL) {
         leave_lists(conn);
         bool handed = conn_hand(conn);
         conn->phase = PHASE_BUSY;

@@ -16,6 +16,7 @@
 
 enum {
     FRONT_PER_PEER_MAX = 512,
+    FRONT_EXPORTS_MAX = 32,          /* of the threads */
     FRONT_OUT_BYTES_MAX = 128 << 10, /* read ahead of a client, beside what the kernel takes */
     FRONT_HELD_BYTES_MAX = 64 << 20, /* of all that wait */
     FRONT_PIECE_BYTES = 128 << 10,
@@ -61,6 +62,7 @@ struct conn {
     struct end client, worker;
     enum phase phase;
     bool idle;        /* no byte of a further request yet */
+    bool exports;     /* asks for a whole trace: FRONT_EXPORTS_MAX have a thread */
     bool upload;      /* its body is passed on as it comes */
     bool input_ended; /* the client sends no more */
     bool closes;      /* after what it is being told */
@@ -85,7 +87,7 @@ struct front {
     struct str base_path;
     struct peers *peers;
     struct conn_list waiting, queued, busy, dead;
-    uint32_t connections, connections_max, threads_taken;
+    uint32_t connections, connections_max, threads_taken, exports_taken;
     size_t held; /* bytes in buffers */
     int64_t now_ns;
     uint8_t *piece;
