@@ -141,6 +141,17 @@ static int64_t next_begin(const struct host_trace *host, uint32_t at, int64_t en
     return end_ps;
 }
 
+/* Does the next op of the device begin before this one ends? */
+static inline bool begins_within(const struct attribution *attribution, uint32_t at, int64_t end_ps)
+{
+    const struct attributed *next;
+
+    if (at + 1 >= attribution->entry_count)
+        return false;
+    next = op_at(attribution, at + 1);
+    return next->device == op_at(attribution, at)->device && next->start_ps < end_ps;
+}
+
 int64_t device_op_over(const struct host_trace *host, uint32_t at)
 {
     const struct trace *trace = host->trace;
@@ -149,7 +160,7 @@ int64_t device_op_over(const struct host_trace *host, uint32_t at)
     struct slice event, end, before;
     bool calls;
 
-    if (next_begin(host, at, end_ps, NO_TRACK) == end_ps)
+    if (!begins_within(host->attribution, at, end_ps))
         return end_ps; /* of most nothing more need be read */
     event = trace_slice(trace, entry->slice);
     if (event.start_ps + event.dur_ps >= end_ps)
