@@ -82,6 +82,14 @@ bool stored_take(struct request *req, const struct run_record *run)
     return taken;
 }
 
+bool stored_is_making(void)
+{
+    pthread_mutex_lock(&making.lock);
+    bool any = making.count > 0;
+    pthread_mutex_unlock(&making.lock);
+    return any;
+}
+
 void stored_leave(struct request *req, const struct run_record *run)
 {
     struct hash128 key;

@@ -25,6 +25,7 @@ bool stored_may(const struct request *req, const struct run_record *run);
  * made by who asks, and others wait until stored_leave. */
 bool stored_take(struct request *req, const struct run_record *run);
 void stored_leave(struct request *req, const struct run_record *run);
+bool stored_is_making(void); /* anybody anything */
 /* True: the reply is the one that was kept. */
 bool stored_get(struct request *req, const struct run_record *run, struct reply *reply);
 /* Keeps a whole 200 of JSON. */

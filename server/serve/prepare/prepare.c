@@ -169,9 +169,10 @@ static void measure_all(struct prepare *prepare)
         ;
 }
 
-bool pace_is_due(struct pace *pace, uint64_t replies)
+bool pace_is_due(struct pace *pace, uint64_t replies, bool is_making)
 {
-    bool due = replies == pace->replies || pace->waited == LOOKS_IN_VAIN_MAX;
+    bool quiet = replies == pace->replies && !is_making;
+    bool due = quiet || pace->waited == LOOKS_IN_VAIN_MAX;
 
     pace->replies = replies;
     pace->waited = due ? 0 : pace->waited + 1;
@@ -196,7 +197,7 @@ static void *run(void *data)
         uint64_t generation = catalog_generation(prepare->services.catalog);
 
         if (generation == prepare->seen ||
-            !pace_is_due(&prepare->pace, replies_of(prepare->server)))
+            !pace_is_due(&prepare->pace, replies_of(prepare->server), stored_is_making()))
             continue;
         prepare->seen = generation;
         look(prepare);

@@ -10,8 +10,8 @@
  * (measure.h). Between looks the process is ended that nobody asks in SQL any more
  * (sql_process.h).
  *
- * Who looks at a run that was just indexed has the processors first: while answers go out the
- * preparation waits, for two seconds at most.
+ * Who looks at a run that was just indexed has the processors first: while answers go out or are
+ * made the preparation waits, for two seconds at most.
  */
 #ifndef JVIEWD_SERVE_PREPARE_PREPARE_H
 #define JVIEWD_SERVE_PREPARE_PREPARE_H
@@ -28,7 +28,8 @@ struct pace { /* of one who looks again and again whether it is its turn; {0} at
     uint64_t replies;
     unsigned waited;
 };
-/* `replies` so far: as many as at the look before, or too many looks were in vain. */
-bool pace_is_due(struct pace *pace, uint64_t replies);
+/* `replies` so far: as many as at the look before, and none is being made; or too many looks were
+ * in vain. */
+bool pace_is_due(struct pace *pace, uint64_t replies, bool is_making);
 
 #endif

@@ -154,14 +154,19 @@ static void waits_for_who_looks(void **state)
     unsigned looks = 0;
     (void)state;
 
-    CHECK("answers went out", !pace_is_due(&pace, replies));
-    CHECK("and no more", pace_is_due(&pace, replies));
-    CHECK("again", !pace_is_due(&pace, ++replies));
-    CHECK("none again", pace_is_due(&pace, replies));
-    while (!pace_is_due(&pace, ++replies) && looks < 100)
+    CHECK("answers went out", !pace_is_due(&pace, replies, false));
+    CHECK("and no more", pace_is_due(&pace, replies, false));
+    CHECK("again", !pace_is_due(&pace, ++replies, false));
+    CHECK("none again", pace_is_due(&pace, replies, false));
+    while (!pace_is_due(&pace, ++replies, false) && looks < 100)
         looks++;
     CHECK_INT("a server that never rests", looks, 8);
-    CHECK("waits anew", !pace_is_due(&pace, ++replies));
+    CHECK("waits anew", !pace_is_due(&pace, ++replies, false));
+    CHECK("an answer is being made", !pace_is_due(&pace, replies, true));
+    CHECK("it is there, and none other", pace_is_due(&pace, replies, false));
+    for (looks = 0; !pace_is_due(&pace, replies, true) && looks < 100;)
+        looks++;
+    CHECK_INT("one that never ends", looks, 8);
 }
 
 int main(void)
