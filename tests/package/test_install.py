@@ -81,7 +81,7 @@ def pages_tell_every_option(place):
 
 def pages_are_well_formed(place):
     if shutil.which("man") is None or shutil.which("groff") is None:
-        print("# no man or groff here: pages were not set")
+        print("skipped: no man or groff here: pages were not set")
         return
     _, tree = installed(place)
     for page in PAGES.values():
@@ -102,7 +102,7 @@ def shells_take_the_completions(place):
 
 def units_are_confined(place):
     if shutil.which("systemd-analyze") is None:
-        print("# no systemd-analyze here: units were not judged")
+        print("skipped: no systemd-analyze here: units were not judged")
         return
     _, tree = installed(place)
     for scope in ("system", "user"):
