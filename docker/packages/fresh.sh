@@ -301,8 +301,8 @@ part_source() {
   tar -xf "$(source_archive)" -C "$at/opt"
   cp -r tests/samples "$at/profiles"
   local packages
-  packages=$(sed -n '/^packages_build=(/,/)/p' dev | tr -d '()' | sed 's/packages_build=//' | tr '\n' ' ' | sed 's/ npm / /')
-  check "source: its packages, without npm" install_deb "$packages"
+  packages=$(sed -n '/^packages_build=(/,/)/p' dev | tr -d '()' | sed 's/packages_build=//' | tr '\n' ' ' | sed 's/ python3-venv / /')
+  check "source: its packages, without Node" install_deb "$packages"
   cp "$at/etc/resolv.conf" "$at/etc/resolv.conf.kept" && : >"$at/etc/resolv.conf"
   check "source: cmake, offline, without Node" inside unshare -n sh -c \
     'cd /opt/jviewd-* && cmake -S . -B build -G Ninja -DJVIEWD_TESTS=OFF && cmake --build build && cmake --install build --prefix /usr/local'

@@ -6,15 +6,12 @@ import { join } from 'node:path';
 import { assertAccessible } from './axe.mjs';
 import { eventually } from './browser.mjs';
 
-/* The server closes what is idle for half a second: a connection that is used again may be gone. */
-const ONCE = { headers: { connection: 'close' } };
-
 const plain = (text) => text.replace(/[\s\u00a0\u202f]+/g, ' ').trim();
 
 async function opened({ browser, url }, run, body) {
   const directory = mkdtempSync(join(tmpdir(), 'jview-bundle-'));
   const file = join(directory, 'run.html');
-  writeFileSync(file, Buffer.from(await (await fetch(`${url}api/bundle?run=${run}&html=yes`, ONCE)).arrayBuffer()));
+  writeFileSync(file, Buffer.from(await (await fetch(`${url}api/bundle?run=${run}&html=yes`)).arrayBuffer()));
   assert.ok(statSync(file).size < 5_000_000, `${statSync(file).size} bytes`);
   const context = await browser.newContext({
     viewport: { width: 1280, height: 720 },
@@ -31,7 +28,7 @@ async function opened({ browser, url }, run, body) {
       (request) => /^(file|data|blob):/.test(request.url()) || complaints.push(`it asks ${request.url()}`),
     );
     await page.goto(`file://${file}`);
-    await body(page, (path) => fetch(`${url}${path}`, ONCE).then((reply) => reply.json()));
+    await body(page, (path) => fetch(`${url}${path}`).then((reply) => reply.json()));
     assert.deepEqual(complaints, []);
   } finally {
     await context.close();
