@@ -1,6 +1,7 @@
 /* Archives instead of directories: looked at by their first bytes, unpacked by a child. */
 #include "app/app_archive.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -10,16 +11,19 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/pack/unpack_tree.h"
+#include "base/sandbox/sandbox.h"
 #include "decode/decode.h"
 #include "store/cache.h"
 
 enum { RATIO_MAX = 400, HEAD_BYTES = 512, PATH_SIZE = 4096, MADE = 0, NO_TREE = 1, FAILED = 2 };
 #define SLACK_BYTES (UINT64_C(64) << 20)
+#define UNPACKED_S_MAX (30 * 24 * 3600)
 #define UNPACKED_BYTES_MAX (UINT64_C(64) << 30)
 
 struct place {             /* in the cache */
@@ -59,6 +63,7 @@ static enum status unpack_file(int fd, const char *path, uint64_t size, const ch
 
     TRY(directory_make(to, err));
     TRY(file_map(fd, (size_t)size, &map, err));
+    TRY(sandbox_unpacker(to, err));
     TRY(input_open(path_base(str_of(path)), map.bytes, to, arena, &input, err));
     struct identity identity = decode_identify(&input);
     *ret_is_tree = identity.decoder == NULL && (strcmp(identity.format, "tar") == 0 ||
@@ -189,6 +194,28 @@ static enum status unpack_new(int fd, const char *path, const struct file_stamp 
     return status;
 }
 
+/* What nobody has opened for so long, and what a process left that was killed. */
+static void remove_old(const char *cache)
+{
+    char dir[PATH_SIZE], path[PATH_SIZE + 256], stamp[PATH_SIZE + 272];
+    const time_t now = time(NULL);
+    struct stat info;
+
+    snprintf(dir, sizeof dir, "%s/unpacked", cache);
+    DIR *list = opendir(dir);
+    for (struct dirent *entry; list != NULL && (entry = readdir(list)) != NULL;) {
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof path, "%s/%s", dir, entry->d_name);
+        snprintf(stamp, sizeof stamp, "%s/.stamp", path);
+        if ((stat(stamp, &info) == 0 || lstat(path, &info) == 0) &&
+            now - info.st_mtime > UNPACKED_S_MAX)
+            cache_remove_dir(path);
+    }
+    if (list != NULL)
+        closedir(list);
+}
+
 static bool may_be_tree(int fd)
 {
     uint8_t head[HEAD_BYTES];
@@ -241,8 +268,11 @@ static enum status unpack_path(const char *cache, const char *path, struct arena
         file_close(fd);
         return status;
     }
-    if (!is_there(place, stamp))
+    if (is_there(place, stamp))
+        (void)utimensat(AT_FDCWD, place->stamp, NULL, 0);
+    else
         status = unpack_new(fd, real, &file, place, stamp, &is_tree, err);
+    remove_old(cache);
     file_close(fd);
     if (status == OK && is_tree)
         *ret =

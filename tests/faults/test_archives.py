@@ -4,11 +4,13 @@
 import io
 import json
 import os
+import pathlib
+import subprocess
 import tarfile
 import time
 import zipfile
 
-from harness import SAMPLES, main
+from harness import SAMPLES, age, main, program
 
 FILES = sorted(path for name in ("step_500", "step_1000") for path in (SAMPLES / name).rglob("*") if path.is_file())
 MODES = {"tar": "w", "tgz": "w:gz", "tar.gz": "w:gz", "tar.xz": "w:xz", "pax.tar": "w", "gnu.tar": "w", "ustar.tar": "w"}
@@ -160,6 +162,43 @@ def damaged_ones_are_told(place):
     refused(place, place.dir / "flipped.tar", "damaged entry")
 
 
+def whoever_unpacks_is_confined(place):
+    """As the kernel says of that process: no new privileges, and a filter of system calls where no sanitizer needs them all."""
+    with tarfile.open(place.dir / "large.tar", "w") as archive:
+        for number in range(40):
+            info = tarfile.TarInfo(f"part{number}.xplane.pb")
+            info.size = 8 << 20
+            archive.addfile(info, io.BytesIO(bytes(8 << 20)))
+    process = subprocess.Popen([program(), "list", str(place.dir / "large.tar"), "--cache-dir", str(place.cache), "--data-dir",
+                                str(place.dir / "data")], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    said = []
+    while process.poll() is None and not (said and list(place.cache.glob("unpacked/*/.stamp"))):
+        for child in (pathlib.Path(f"/proc/{process.pid}/task/{process.pid}") / "children").read_text().split():
+            try:
+                if (pathlib.Path("/proc") / child / "cmdline").read_bytes().split(b"\0")[1] == b"list":
+                    said.append((pathlib.Path("/proc") / child / "status").read_text())
+            except (OSError, IndexError):
+                pass
+    process.kill()
+    process.wait()
+    assert said, "no such process was seen"
+    assert "NoNewPrivs:\t1" in said[-1], said[-1]
+    if b"__asan_init" not in pathlib.Path(program()).read_bytes():
+        assert "Seccomp:\t2" in said[-1], said[-1]
+
+
+def what_nobody_opens_goes(place):
+    for name in ("old", "new"):
+        asked(place, "list", tar_of(place.dir / f"{name}.tar", samples()))
+    old, new = (next(path.parent for path in place.cache.glob(f"unpacked/*/{name}")) for name in ("old", "new"))
+    left = place.cache / "unpacked/0123.77"
+    left.mkdir()
+    for path in (old / ".stamp", left):
+        age(path, 31 * 24 * 3600)
+    asked(place, "list", place.dir / "new.tar")
+    assert not old.exists() and not left.exists() and new.exists()
+
+
 def other_files_stay_as_they_are(place):
     one = zip_of(place.dir / "one.zip", [(FILES[0].name, FILES[0].read_bytes())])
     assert len(facts(place, one)) == 1
@@ -172,4 +211,5 @@ def other_files_stay_as_they_are(place):
 
 if __name__ == "__main__":
     main([they_open_as_the_directory, a_session_is_named_as_the_archive, long_names_are_kept, it_is_unpacked_once_and_anew_when_it_changed,
-          hostile_names_are_refused, links_and_devices_are_left_out, bombs_are_refused, damaged_ones_are_told, other_files_stay_as_they_are])
+          hostile_names_are_refused, links_and_devices_are_left_out, bombs_are_refused, damaged_ones_are_told,
+          whoever_unpacks_is_confined, what_nobody_opens_goes, other_files_stay_as_they_are])

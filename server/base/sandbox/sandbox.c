@@ -94,7 +94,8 @@ static enum status enter_calls(enum calls calls, bool *ret, struct error *err)
 }
 
 /* *ret: the parts that hold. */
-static enum status enter_decoder(const char *directory, unsigned *ret, struct error *err)
+static enum status enter_writer(enum calls list, const char *directory, unsigned *ret,
+                                struct error *err)
 {
     const struct place own = {directory, PLACE_WRITE, false};
     struct places places = {0};
@@ -106,7 +107,7 @@ static enum status enter_decoder(const char *directory, unsigned *ret, struct er
     *ret = enter_namespaces() ? SANDBOX_NAMESPACES : 0;
     drop_privileges();
     TRY(sandbox_files(places.at, places.count, &files, err));
-    TRY(enter_calls(CALLS_DECODER, &calls, err));
+    TRY(enter_calls(list, &calls, err));
     *ret |= (files ? SANDBOX_FILES : 0) | (calls ? SANDBOX_CALLS : 0);
     return OK;
 }
@@ -115,7 +116,14 @@ enum status sandbox_decoder(const char *directory, struct error *err)
 {
     unsigned ignored;
 
-    return enter_decoder(directory, &ignored, err);
+    return enter_writer(CALLS_DECODER, directory, &ignored, err);
+}
+
+enum status sandbox_unpacker(const char *directory, struct error *err)
+{
+    unsigned ignored;
+
+    return enter_writer(CALLS_UNPACKER, directory, &ignored, err);
 }
 
 enum status sandbox_query(struct error *err)
@@ -206,7 +214,7 @@ unsigned sandbox_parts(void)
         struct error err = {0};
         unsigned parts = 0;
 
-        _exit(enter_decoder("/", &parts, &err) == OK ? (int)parts : 0);
+        _exit(enter_writer(CALLS_DECODER, "/", &parts, &err) == OK ? (int)parts : 0);
     }
     if (pid < 0 || waitpid(pid, &ended, 0) != pid || !WIFEXITED(ended))
         return 0;

@@ -21,6 +21,9 @@
  * has threads, and starts no process. */
 MUST_CHECK enum status sandbox_decoder(const char *directory, struct error *err);
 
+/* Whoever unpacks an archive that is mapped: makes directories in `directory` as well. */
+MUST_CHECK enum status sandbox_unpacker(const char *directory, struct error *err);
+
 /* Whoever runs queries of SQL, before it was told anything; then it may open files below these
  * directories, and write none. */
 MUST_CHECK enum status sandbox_query(struct error *err);

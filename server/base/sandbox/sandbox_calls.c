@@ -109,6 +109,9 @@ static const int decoder[] = {
     SCMP_SYS(unlinkat), SCMP_SYS(fchmod),    SCMP_SYS(umask),
 };
 
+/* Trees, with the times that they had. */
+static const int unpacker[] = {SCMP_SYS(mkdirat), SCMP_SYS(utimensat), SCMP_SYS(dup)};
+
 /* It gives up more once it was told its files. */
 static const int query[] = {
     SCMP_SYS(landlock_create_ruleset),
@@ -268,8 +271,10 @@ static void fill(struct filter *filter, enum calls calls)
     } else {
         allow_narrow(filter);
     }
-    if (calls == CALLS_DECODER)
+    if (calls == CALLS_DECODER || calls == CALLS_UNPACKER)
         allow_decoder(filter);
+    if (calls == CALLS_UNPACKER)
+        allow_list(filter, unpacker, COUNT(unpacker));
     if (calls == CALLS_QUERY)
         allow_query(filter);
     /* A filter may cost a processor's guard against another kind of attack, which is aimed at code

@@ -27,7 +27,7 @@ struct place {
 MUST_CHECK enum status sandbox_files(const struct place *places, size_t count, bool *ret,
                                      struct error *err);
 
-enum calls { CALLS_DECODER, CALLS_QUERY, CALLS_FINALIZER };
+enum calls { CALLS_DECODER, CALLS_UNPACKER, CALLS_QUERY, CALLS_FINALIZER };
 
 /* sandbox_calls.c */
 MUST_CHECK enum status sandbox_calls(enum calls calls, bool *ret, struct error *err);
