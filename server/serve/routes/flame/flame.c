@@ -24,7 +24,12 @@ static const struct param params[] = {
     {.name = NULL},
 };
 
-enum { RELATIVES_MAX = 1000 };
+/* A level is an object in a list: 240 nest 484 deep, and readers of JSON stop at 500 or 512. */
+enum { RELATIVES_MAX = 1000, JSON_LEVELS_MAX = 240 };
+
+#define DEEP_WORDS                                                                                 \
+    "Stacks are told down to 240 frames: what is deeper counts as the 240th's own. format=folded " \
+    "and format=speedscope have 512."
 
 static bool is_time(const struct flame *flame)
 {
@@ -54,7 +59,7 @@ static void put_node(struct json *json, const struct flame *flame, const struct 
     }
     json_key(json, "children");
     json_open(json, '[');
-    /* As deep as the tree: 64 levels at most, 512 of stacks. */
+    /* As deep as the tree: JSON_LEVELS_MAX. */
     for (uint32_t i = 0; i < node->child_count; i++)
         put_node(json, flame, &flame->nodes[node->first_child + i]);
     json_close(json, ']');
@@ -98,11 +103,30 @@ static void put_focus(struct json *json, const struct flame *flame)
     json_close(json, '}');
 }
 
+static uint32_t levels_below(const struct flame *flame, const struct flame_node *node)
+{
+    uint32_t most = 0;
+
+    for (uint32_t i = 0; i < node->child_count; i++) {
+        uint32_t levels = 1 + levels_below(flame, &flame->nodes[node->first_child + i]);
+
+        most = levels > most ? levels : most;
+    }
+    return most;
+}
+
 static void put_json(struct request *req, struct reply *reply, const struct run_traces *run,
                      const struct flame *flame)
 {
-    uint32_t counts[2] = {0, flame->note_count};
-    const struct answer_note *lists[2] = {request_notes(req, &counts[0]), flame->notes};
+    static const struct answer_note deep = {
+        .kind = "deep-stacks",
+        .severity = NOTE_INFO,
+        .message = {.at = DEEP_WORDS, .count = sizeof DEEP_WORDS - 1},
+        .count = 1};
+    bool is_deep =
+        flame->node_count > 0 && levels_below(flame, &flame->nodes[0]) >= JSON_LEVELS_MAX;
+    uint32_t counts[3] = {0, flame->note_count, is_deep};
+    const struct answer_note *lists[3] = {request_notes(req, &counts[0]), flame->notes, &deep};
     struct json json = reply_json(reply);
 
     json_open(&json, '{');
@@ -128,7 +152,7 @@ static void put_json(struct request *req, struct reply *reply, const struct run_
         put_node(&json, flame, &flame->nodes[0]);
     else
         json_add_null(&json);
-    json_put_notes(&json, lists, counts, 2);
+    json_put_notes(&json, lists, counts, 3);
     json_close(&json, '}');
 }
 
@@ -156,7 +180,7 @@ static enum status get_flame(struct request *req, struct reply *reply, struct er
     const struct run_traces *run;
     struct restriction restriction;
     struct flame tree;
-    const struct flame_question question = {
+    struct flame_question question = {
         .by = request_text(req, "by"),
         .snapshot = request_text(req, "snapshot"),
         .type = request_text(req, "type"),
@@ -174,6 +198,9 @@ static enum status get_flame(struct request *req, struct reply *reply, struct er
     TRY(request_restriction(req, &restriction, err));
     if (request_is(req, "format", "speedscope") && !request_has(req, "weight"))
         return put_all_weights(req, reply, run, &restriction, question, err);
+    bool nests = !request_is(req, "format", "folded") && !request_is(req, "format", "speedscope");
+    if (nests && (question.depth == 0 || question.depth > JSON_LEVELS_MAX))
+        question.depth = JSON_LEVELS_MAX;
     TRY(flame(run, &restriction, &question, req->arena, &tree, err));
     if (request_is(req, "format", "folded")) {
         reply->status = 200;
