@@ -101,6 +101,31 @@ static bool take_flag(struct plan *plan, const char *flag, const char *value)
     return false;
 }
 
+/* The sentence of a flag that was not taken. */
+static enum status refuse(const char *flag, const char *value, struct error *err)
+{
+    static const struct {
+        const char *flag, *takes;
+    } values[] = {
+        {"--every", "a time with its unit: 10m, 2h, 1d"},
+        {"--ms", "how many milliseconds are recorded, such as 1000"},
+        {"--keep", "how many captures stay, from 1"},
+        {"--host-level", "0 to 3"},
+        {"--device-level", "0 or 1"},
+        {"--python-level", "0 or 1"},
+        {"--profile-dir", "a directory"},
+    };
+
+    for (size_t i = 0; i < COUNT(values); i++) {
+        if (strcmp(flag, values[i].flag) != 0)
+            continue;
+        return value == NULL ? fail(err, ERR_INVALID, "%s needs a value: %s", flag, values[i].takes)
+                             : fail(err, ERR_INVALID, "%s is \"%s\"; it takes %s", flag, value,
+                                    values[i].takes);
+    }
+    return fail(err, ERR_INVALID, "capture has no flag %s; capture --help lists them", flag);
+}
+
 static enum status read_plan(int argc, char **argv, struct plan *plan, struct error *err)
 {
     struct str *targets = arena_array(plan->arena, struct str, (size_t)argc);
@@ -114,8 +139,7 @@ static enum status read_plan(int argc, char **argv, struct plan *plan, struct er
         else if (i + 1 < argc && take_flag(plan, argv[i], argv[i + 1]))
             i++;
         else
-            return fail(err, ERR_INVALID, "capture does not understand %s%s%s; capture --help",
-                        argv[i], i + 1 < argc ? " " : "", i + 1 < argc ? argv[i + 1] : "");
+            return refuse(argv[i], i + 1 < argc ? argv[i + 1] : NULL, err);
     }
     if (plan->wish.target_count == 0)
         return fail(err, ERR_INVALID, "capture HOST:PORT: which program?");

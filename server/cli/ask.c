@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "cli/flag_words.h"
 #include "cli/plain.h"
 #include "cli/wait.h"
 #include "serve/answer/handle.h"
@@ -66,12 +67,17 @@ static void tell_list(const json_t *problem, const char *member, const char *wor
 }
 
 /* Prints problem+json as a person reads it. */
-static void tell_problem(struct bytes body)
+static void tell_problem(const struct verb *verb, struct bytes body)
 {
     json_t *problem = json_plain(body);
     const char *detail = json_string_value(json_object_get(problem, "detail"));
 
-    fprintf(stderr, "jviewd: %s\n", detail != NULL ? detail : "the answer was not understood");
+    struct arena *arena = arena_create();
+    struct str told = detail != NULL ? flag_words(arena, verb, str_of(detail))
+                                     : STR("the answer was not understood");
+
+    fprintf(stderr, "jviewd: %.*s\n", STR_ARG(told));
+    arena_destroy(arena);
     tell_list(problem, "nearest", "nearest");
     tell_list(problem, "candidates", "it may mean");
     json_decref(problem);
@@ -173,7 +179,7 @@ void ask(const struct cli_call *call, const struct services *services, struct st
     progress_clear();
     ret->exit_code = exit_of(ret->reply.status);
     if (ret->exit_code != EXIT_OK)
-        tell_problem(reply_bytes(&ret->reply));
+        tell_problem(call->verb, reply_bytes(&ret->reply));
     if (ret->reply.status == 404)
         tell_troubles(services);
 }

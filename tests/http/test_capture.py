@@ -136,7 +136,7 @@ def what_it_cannot_do_it_says(folder):
         (("a:1", "a:1"), "twice"),
         (("a:1", "--ms", "0"), "1 ms to 1 hour"),
         (("a:1", "--keep", "3"), "--every"),
-        (("a:1", "--every", "soon"), "--every soon"),
+        (("a:1", "--every", "5"), "10m, 2h, 1d"),
         ((), "which program?"),
     ):
         told = capture(folder, *words)
