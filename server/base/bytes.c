@@ -200,11 +200,15 @@ struct str str_utf8(struct arena *arena, struct str text)
     return (struct str){.at = to, .count = count};
 }
 
-/* Room for `more` bytes and a NUL. */
+/* Room for `more` bytes and a NUL. What no memory holds is asked for as what it is, and ends the
+ * process; a sum that wraps would be granted. */
 static void text_reserve(struct text *text, size_t more)
 {
-    size_t need = text->count + more + 1;
+    size_t need;
 
+    if (__builtin_add_overflow(text->count, more, &need) || need >= SIZE_MAX / 2)
+        need = SIZE_MAX / 2;
+    need++;
     if (need <= text->capacity)
         return;
 
