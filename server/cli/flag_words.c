@@ -1,9 +1,8 @@
 /* Problems of an endpoint in the words of the command line: parameters become flags.
  *
- *   limit is 0; it goes from 1 to 10000                    ->  --limit is 0; ...
- *   by= is for view=peak                                   ->  --by is for --view peak
- *   there is no parameter "nme" here; the nearest is "name" ->  there is no flag --nme here; the
- * nearest is --name
+ *   limit is 0; it goes from 1 to 10000     ->  --limit is 0; ...
+ *   by= is for view=peak                    ->  --by is for --view peak
+ *   there is no parameter "nme" here; ...   ->  there is no flag --nme here; ...
  */
 #include "cli/flag_words.h"
 
