@@ -190,13 +190,44 @@ static void skew(void **state)
     CHECK("a microsecond is none", !finds_skew(1000000));
 }
 
+/* Who is last in half of them is not called the straggler. */
+static void last_in_half(void **state)
+{
+    (void)state;
+    static const int late_device[2][3] = {{1, 0, 1}, {1, 0, 0}}; /* of turns */
+    static const char *const says[] = {"The straggler is device 1: it is last in 2 of 3",
+                                       "Nobody is always last; latest in all is device 1: it is "
+                                       "last in 1 of 2"};
+    const int turns[] = {3, 2};
+
+    for (int row = 0; row < 2; row++) {
+        struct made_run run;
+
+        run_begin(&run);
+        add_program(&run);
+        for (int device = 0; device < 2; device++) {
+            track_id track = run_stream(&run, "Stream", ROLE_NONE, device);
+
+            for (int turn = 0; turn < turns[row]; turn++) {
+                int64_t at_ps = turn * INT64_C(1000000000);
+                bool late_one = late_device[row][turn] == device;
+                int64_t wait_ps = turn == 0 ? 300000000 : 200000000;
+
+                add_op(&run, track, at_ps + (late_one ? wait_ps : 0),
+                       500000000 - (late_one ? wait_ps : 0), "ar", 1 + turn);
+            }
+        }
+        run_finish(&run);
+        CHECK_SAYS(&run, "collective-stragglers", says[row]);
+        run_end(&run);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rules),
-        cmocka_unit_test(small),
-        cmocka_unit_test(slow_bus),
-        cmocka_unit_test(skew),
+        cmocka_unit_test(rules),        cmocka_unit_test(small), cmocka_unit_test(slow_bus),
+        cmocka_unit_test(last_in_half), cmocka_unit_test(skew),
     };
 
     return cmocka_run_group_tests_name("rules_comm", tests, NULL, NULL);
