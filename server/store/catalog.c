@@ -185,16 +185,39 @@ static struct sqlite3 *copy_to_memory(struct sqlite3 *from)
     return memory;
 }
 
+static uint32_t big_endian(const uint8_t *at)
+{
+    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
+/* By the file's head alone, for SQLite may not get as far: a catalog of ours, in another form than
+ * today's. https://sqlite.org/fileformat.html#the_database_header */
+static bool is_of_another_version(const char *path)
+{
+    enum { HEAD_BYTES = 72, VERSION_AT = 60, APPLICATION_AT = 68 };
+    uint8_t head[HEAD_BYTES];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    bool is_read = fd >= 0 && pread(fd, head, sizeof head, 0) == HEAD_BYTES;
+
+    if (fd >= 0)
+        close(fd);
+    return is_read && big_endian(head + APPLICATION_AT) == APPLICATION_ID &&
+           big_endian(head + VERSION_AT) != CATALOG_VERSION;
+}
+
 struct sqlite3 *catalog_open_writer(struct catalog *catalog)
 {
     bool was_there = access(catalog->path, F_OK) == 0;
+    bool is_other = was_there && is_of_another_version(catalog->path);
     sqlite3 *db = open_writer(catalog->path);
 
     if (db != NULL)
         return db;
     remove_file(catalog->path);
     db = open_writer(catalog->path);
-    if (db != NULL && was_there)
+    if (db != NULL && is_other)
+        note(catalog, "the catalog of runs was of another version of jviewd and was made anew", "");
+    else if (db != NULL && was_there)
         note(catalog, "the catalog of runs was damaged or of another program and was made anew",
              "");
     return db;

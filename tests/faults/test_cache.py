@@ -173,10 +173,21 @@ def foreign_catalog(place):
     other.commit()
     other.close()
     server = place.serve()
-    assert "made anew" in server.words(), server.words()
+    assert "of another program and was made anew" in server.words(), server.words()
     server.until_settled()
     assert any("made anew" in note["message"] for note in server.fetch("/api/runs")[2]["notes"])
     server.answers()
+
+
+def catalog_of_another_version(place):
+    """An upgrade is no damage."""
+    place.sample()
+    assert place.jviewd("list", place.profiles, "--cache-dir", place.cache).returncode == 0
+    with open(place.cache / "catalog.sqlite", "r+b") as file:
+        file.seek(60)  # user_version, https://sqlite.org/fileformat.html
+        file.write((1).to_bytes(4, "big"))
+    done = place.jviewd("list", place.profiles, "--cache-dir", place.cache)
+    assert done.returncode == 0 and "was of another version of jviewd and was made anew" in done.stderr, done.stderr
 
 
 def too_small_for_all(place):
@@ -216,5 +227,5 @@ def temporary_directory_of_the_dead(place):
 
 if __name__ == "__main__":
     main([cannot_be_written, became_read_only, disk_full, disk_full_at_the_start, deleted_while_serving,
-          lost_segment_is_made_again, damaged_segment_is_made_again, damaged_catalog, foreign_catalog,
+          lost_segment_is_made_again, damaged_segment_is_made_again, damaged_catalog, foreign_catalog, catalog_of_another_version,
           too_small_for_all, old_versions_are_left_alone, temporary_directory_of_the_dead])
