@@ -144,7 +144,8 @@ struct str text_on_host(struct memo *memo, uint32_t host, const char *format, ..
     vsnprintf(text, (size_t)count + 1, format, values);
     va_end(values);
     if (memo->run->host_count > 1)
-        return str_format(memo->arena, "On %.*s: %s", STR_ARG(name), text);
+        return str_format(memo->arena, "On %.*s: %s",
+                          STR_ARG(name.count > 0 ? name : STR("the host without a name")), text);
     if (text[0] >= 'a' && text[0] <= 'z')
         text[0] = (char)(text[0] - 'a' + 'A');
     return (struct str){.at = text, .count = (size_t)count};
