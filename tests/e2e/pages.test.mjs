@@ -45,6 +45,7 @@ const PAGES = {
   compiles: ['?run=step_1500&view=compiles', /was compiled/],
   transfers: ['?run=step_1000&view=transfers', /No |no |Nothing /],
   hosts: ['?run=step_1000&view=hosts', /A step takes [\d.]+ ms on 1 device/],
+  threads: ['?run=step_1000&view=threads', /\d+ threads; python was busy longest: [\d.]+ ms, [>\d.]+ % of the time/],
   roofline: ['?run=step_1000&view=roofline', /does [\d.]+ GFLOP\/s/],
   memory: ['?run=step_1000&view=memory', /needs .* at most/],
   hlo: ['?run=step_1000&view=hlo', /jit_train_step: \d+ instructions, \d+ fusions; run 5 times in [\d.]+ ms/],

@@ -35,6 +35,7 @@ export const tests = {
       x: 'transfers',
       m: 'memory',
       h: 'hosts',
+      d: 'threads',
       r: 'roofline',
       l: 'hlo',
       i: 'files',

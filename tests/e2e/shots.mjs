@@ -23,6 +23,7 @@ const VIEWS = [
   'transfers',
   'memory',
   'hosts',
+  'threads',
   'roofline',
   'hlo',
   'files',

@@ -132,6 +132,7 @@ export const tests = {
       transfers: /host_tracer_level 2/,
       memory: /save_device_memory_profile/,
       hosts: /recorded anything to compare.*block_until_ready/,
+      threads: /alone/,
       roofline: /No op has FLOPs.*\.xplane\.pb/,
       hlo: /XLA_FLAGS/,
     };

@@ -50,6 +50,7 @@ export const VIEWS = [
   'transfers',
   'memory',
   'hosts',
+  'threads',
   'roofline',
   'hlo',
   'files',

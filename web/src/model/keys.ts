@@ -48,6 +48,7 @@ const LETTERS: readonly ['runs' | View, string][] = [
   ['transfers', 'x'],
   ['memory', 'm'],
   ['hosts', 'h'],
+  ['threads', 'd'],
   ['roofline', 'r'],
   ['hlo', 'l'],
   ['files', 'i'],

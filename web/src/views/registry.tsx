@@ -14,6 +14,7 @@ import { OpsView } from './ops';
 import { OverviewView } from './overview/overview';
 import { RooflineView } from './roofline';
 import { StepsView } from './steps/steps';
+import { ThreadsView } from './threads';
 import { TimelineView } from './timeline/timeline';
 import { TransfersView } from './transfers';
 
@@ -80,6 +81,7 @@ export const ENTRIES: readonly ViewEntry[] = [
     xprof: ['memory viewer', 'memory profile'],
   },
   { view: 'hosts', words: 'Hosts', page: (run) => <HostsView run={run} />, xprof: ['pod viewer'] },
+  { view: 'threads', words: 'Threads', page: (run) => <ThreadsView run={run} />, shape: 'filling' },
   {
     view: 'roofline',
     words: 'Roofline',
