@@ -1,4 +1,5 @@
 /* jviewd [VERB] ...: which part of the program is meant. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "app/capture_verb.h"
 #include "app/collect.h"
 #include "base/distance.h"
+#include "base/memory.h"
 #include "cli/cli.h"
 #include "doctor/doctor.h"
 #include "index/index.h"
@@ -97,13 +99,16 @@ int main(int argc, char **argv)
         argv = help_of(argv);
     const char *verb = argc > 1 ? argv[1] : "";
 
-    if (!standard_descriptors())
+    if (!standard_descriptors()) {
+        fprintf(stderr, "jviewd: /dev/null cannot be opened: %s\n", strerror(errno));
         return EXIT_IO;
-    if (strcmp(verb, "index") == 0)
-        return index_main(argc - 1, argv + 1);
+    }
     if (strcmp(verb, "sql-worker") == 0)
         _exit(sql_worker(&routes, STDIN_FILENO,
                          STDOUT_FILENO)); /* the system takes back what it opened */
+    memory_prepare();
+    if (strcmp(verb, "index") == 0)
+        return index_main(argc - 1, argv + 1);
     if (strcmp(verb, "serve") == 0)
         return app_serve(argc - 1, argv + 1);
     if (strcmp(verb, "open") == 0)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "api/record.h"
+#include "base/memory.h"
 #include "launch/capture/spools_place.h"
 #include "launch/child/child.h"
 #include "launch/child/jax.h"
@@ -44,6 +45,43 @@ static enum status mark_dump(const struct options *options, const struct launche
     return dump[0] != '\0' ? dump_mark_put(session->directory, dump, err) : OK;
 }
 
+/* The program as it is: nothing of ours keeps it from running. */
+static int run_unrecorded(const struct options *options)
+{
+    struct error err = {0};
+
+    child_become(options);
+    fail(&err, ERR_NOT_FOUND, "cannot run %s: %s", options->command[0], strerror(errno));
+    return complain(&err, EXIT_CANNOT_START);
+}
+
+/* What was asked for wrongly is refused; what the machine refuses costs the recording alone. */
+static int give_up(const struct options *options, const struct launched *session,
+                   const struct error *err)
+{
+    if (err->code == ERR_INVALID || err->code == ERR_CONFLICT)
+        return complain(err, EXIT_CANNOT_START);
+    complain(err, EXIT_CANNOT_START);
+    fprintf(stderr, "jview-collect: the program runs without being recorded\n");
+    if (session->name[0] != '\0')
+        spools_leave(session->directory);
+    child_unset();
+    return run_unrecorded(options);
+}
+
+static volatile sig_atomic_t program_code;
+
+/* Memory that is refused ends us (base/arena.h), but the program has ended before, and its code is
+ * what was asked for. */
+static void end_as_the_program(int number)
+{
+    static const char words[] = "jview-collect: what was recorded stays a spool: no memory\n";
+
+    (void)number;
+    (void)!write(STDERR_FILENO, words, sizeof words - 1);
+    _exit(program_code);
+}
+
 static int record(const struct options *options)
 {
     static struct launched session;
@@ -53,11 +91,14 @@ static int record(const struct options *options)
     bool is_open = options->asked.range == CAPTURE_NONE && options->delay_ms == 0;
 
     if (place_of(options->out, out, sizeof out, &err) != OK)
-        return complain(&err, EXIT_USAGE);
+        return err.code == ERR_INVALID ? complain(&err, EXIT_USAGE)
+                                       : give_up(options, &session, &err);
     if (session_begin(out, &options->asked, is_open, &session, &err) != OK ||
         child_prepare(options, &session, &err) != OK || mark_dump(options, &session, &err) != OK)
-        return complain(&err, EXIT_CANNOT_START);
+        return give_up(options, &session, &err);
     int code = child_run(options, &session, &err);
+    program_code = code;
+    signal(SIGABRT, end_as_the_program);
     if (err.code != OK)
         complain(&err, code);
     if (options->waits_all)
@@ -85,16 +126,6 @@ static int finalize(const char *path)
     return options_finalize_ms() > 0 && finalize_sessions(path, INT64_MAX) > 0;
 }
 
-/* Where --if does not hold: the program as it is. */
-static int run_unrecorded(const struct options *options)
-{
-    struct error err = {0};
-
-    execvp(options->command[0], options->command);
-    fail(&err, ERR_NOT_FOUND, "cannot run %s: %s", options->command[0], strerror(errno));
-    return complain(&err, EXIT_CANNOT_START);
-}
-
 int main(int argc, char **argv)
 {
     static struct options options;
@@ -116,5 +147,9 @@ int main(int argc, char **argv)
     }
     if (options.condition != NULL && condition_holds(options.condition, &is_asked, &err) != OK)
         return complain(&err, EXIT_USAGE);
-    return is_asked ? record(&options) : run_unrecorded(&options);
+    if (!is_asked)
+        return run_unrecorded(&options);
+    memory_prepare();
+    child_guard();
+    return record(&options);
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/memory.h"
 
 enum { HEADER = 64, ON_HEAP = -1 };
 
@@ -222,7 +223,7 @@ static void *out_of_memory(void)
 
 static struct array *create_on_heap(size_t bytes)
 {
-    struct array *array = calloc(1, HEADER + bytes);
+    struct array *array = memory_calloc(1, HEADER + bytes);
 
     if (array == NULL)
         array = out_of_memory();

@@ -23,7 +23,7 @@
 
 #define LIBRARY "libjview-collector.so"
 
-enum { NAP_MS_MAX = 3600000, LOOK_MS = 50, WRITE_MS = 5000, EXIT_MS = 5000 };
+enum { NAP_MS_MAX = 1000, LOOK_MS = 50, WRITE_MS = 5000, EXIT_MS = 5000 };
 
 static const char *const injections[] = {"NVTX_INJECTION64_PATH", "CUDA_INJECTION64_PATH"};
 
@@ -120,6 +120,21 @@ void child_unset(void)
     unsetenv(ENV_SESSION);
 }
 
+static void (*on_file_limit)(int) = SIG_DFL;
+
+void child_guard(void)
+{
+    void (*before)(int) = signal(SIGXFSZ, SIG_IGN);
+
+    on_file_limit = before == SIG_ERR ? SIG_DFL : before;
+}
+
+void child_become(const struct options *options)
+{
+    signal(SIGXFSZ, on_file_limit);
+    execvp(options->command[0], options->command);
+}
+
 static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
 /* The terminal and who sends to a group reach the program themselves; what only we got goes on. The
@@ -206,6 +221,8 @@ static bool is_over(pid_t pid, int *ret_status)
 {
     pid_t over = waitpid(pid, ret_status, WNOHANG);
 
+    if (over < 0 && errno == EINTR)
+        return false;
     if (over < 0) /* someone else waited for it: how it ended is not known */
         *ret_status = 127 << 8;
     return over != 0;
@@ -314,6 +331,20 @@ static int wait_for(pid_t pid, const struct options *options, struct control *co
     return code_of(status);
 }
 
+/* No second process: this one is the program, and nobody records. */
+static int become_unrecorded(const struct options *options, const sigset_t *mask, const char *what,
+                             struct error *err)
+{
+    fprintf(stderr, "jview-collect: %s: %s; the program runs without being recorded\n", what,
+            strerror(errno));
+    witness_stop();
+    child_unset();
+    sigprocmask(SIG_SETMASK, mask, NULL);
+    child_become(options);
+    fail(err, ERR_NOT_FOUND, "cannot run %s: %s", options->command[0], strerror(errno));
+    return 127;
+}
+
 int child_run(const struct options *options, struct launched *session, struct error *err)
 {
     sigset_t awaited = awaited_signals(), before;
@@ -322,12 +353,8 @@ int child_run(const struct options *options, struct launched *session, struct er
 
     sigprocmask(SIG_BLOCK, &awaited, &before);
     witness_start(); /* in front of the pipe, which it would hold open */
-    if (pipe2(failed, O_CLOEXEC) != 0) {
-        fail(err, ERR_IO, "no pipe: %s", strerror(errno));
-        witness_stop();
-        sigprocmask(SIG_SETMASK, &before, NULL);
-        return 127;
-    }
+    if (pipe2(failed, O_CLOEXEC) != 0)
+        return become_unrecorded(options, &before, "no pipe", err);
     /* Where our parent ignores its children's ends, so would we: nothing were left to wait for. */
     void (*on_child)(int) = signal(SIGCHLD, SIG_DFL);
     sampling_prepare(&options->sampling);
@@ -336,22 +363,27 @@ int child_run(const struct options *options, struct launched *session, struct er
         signal(SIGCHLD, on_child);
         sigprocmask(SIG_SETMASK, &before, NULL);
         sampling_await();
-        execvp(options->command[0], options->command);
+        child_become(options);
         why = errno;
         _exit(write(failed[1], &why, sizeof why) == sizeof why ? 127 : 126);
+    }
+    if (pid < 0) {
+        signal(SIGCHLD, on_child);
+        sampling_stop();
+        return become_unrecorded(options, &before, "no process", err);
     }
     session->control->child = pid;
     sampling_begin(&options->sampling, session->control, session->directory);
     swallow_signals();
     close(failed[1]);
-    ssize_t told = pid > 0 ? read(failed[0], &why, sizeof why) : 0;
+    ssize_t told = read(failed[0], &why, sizeof why);
     close(failed[0]);
-    if (pid > 0 && told != sizeof why) {
+    if (told != sizeof why) {
         system_start(session->control);
         sampling_start(&options->sampling, session->control);
         progress_begin(options, session);
     }
-    int code = pid > 0 ? wait_for(pid, options, session->control, &awaited, &is_ended) : 127;
+    int code = wait_for(pid, options, session->control, &awaited, &is_ended);
     progress_end();
     system_stop();
     sampling_stop();
@@ -359,8 +391,7 @@ int child_run(const struct options *options, struct launched *session, struct er
         await_others(session->directory);
     witness_stop();
     sigprocmask(SIG_SETMASK, &before, NULL);
-    if (pid < 0 || told == sizeof why)
-        fail(err, ERR_NOT_FOUND, "cannot run %s: %s", options->command[0],
-             strerror(pid < 0 ? errno : why));
+    if (told == sizeof why)
+        fail(err, ERR_NOT_FOUND, "cannot run %s: %s", options->command[0], strerror(why));
     return code;
 }

@@ -100,8 +100,8 @@ enum status spools_move(const char *directory, const char *session, const char *
     if (open != NULL)
         closedir(open);
     sum->profiles = memory_resize(sum->profiles, sum->profile_count + 1, sizeof *sum->profiles);
-    sum->profiles[sum->profile_count] = strdup(profile);
-    if (sum->profiles[sum->profile_count++] == NULL)
-        abort();
+    size_t bytes = strlen(profile) + 1;
+    char *copy = memory_resize(NULL, bytes, 1);
+    sum->profiles[sum->profile_count++] = memcpy(copy, profile, bytes);
     return status;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "decode/id_map.h"
@@ -47,9 +48,7 @@ static uint32_t name_index(struct sums *sums, struct str text)
         return index;
     if (sums->count == sums->capacity) {
         sums->capacity = sums->capacity == 0 ? 256 : sums->capacity * 2;
-        sums->names = reallocarray(sums->names, sums->capacity, sizeof *sums->names);
-        if (sums->names == NULL)
-            abort();
+        sums->names = memory_resize(sums->names, sums->capacity, sizeof *sums->names);
     }
     struct summary_name *name = &sums->names[sums->count++];
     *name = (struct summary_name){0};
@@ -73,9 +72,7 @@ static void take_texts(struct sums *sums, struct one *one, const struct record_f
             continue;
         if (id > one->text_count) {
             uint32_t count = (uint32_t)id + 1024;
-            one->texts = reallocarray(one->texts, count, sizeof *one->texts);
-            if (one->texts == NULL)
-                abort();
+            one->texts = memory_resize(one->texts, count, sizeof *one->texts);
             memset(one->texts + one->text_count, 0, (count - one->text_count) * sizeof *one->texts);
             one->text_count = count;
         }

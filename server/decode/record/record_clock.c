@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/arena.h"
 #include "trace/trace.h"
 
 __extension__ typedef __int128 wide; /* ticks times picoseconds do not fit 64 bits */
@@ -34,9 +35,7 @@ static void take_offset(struct record_clock *clock, int64_t realtime_ns, int64_t
         return;
     }
     clock->offsets =
-        reallocarray(clock->offsets, (size_t)clock->offset_count + 1, sizeof *clock->offsets);
-    if (clock->offsets == NULL)
-        abort();
+        memory_resize(clock->offsets, (size_t)clock->offset_count + 1, sizeof *clock->offsets);
     clock->offsets[clock->offset_count++] =
         (struct record_offset){.ns = ns, .from_ns = realtime_ns, .to_ns = realtime_ns};
 }
@@ -51,9 +50,7 @@ bool record_clock_tie(struct record_clock *clock, int64_t ticks, int64_t realtim
         return false;
     if (clock->count == clock->capacity) {
         clock->capacity = clock->capacity == 0 ? 64 : clock->capacity * 2;
-        clock->ties = reallocarray(clock->ties, clock->capacity, sizeof *clock->ties);
-        if (clock->ties == NULL)
-            abort();
+        clock->ties = memory_resize(clock->ties, clock->capacity, sizeof *clock->ties);
     }
     clock->ties[clock->count++] = (struct record_tie){.ticks = ticks, .monotonic_ns = monotonic_ns};
     take_offset(clock, realtime_ns, monotonic_ns);
