@@ -383,22 +383,37 @@ static bool is_readable(enum file_state state)
     return state != FILE_FAILED && state != FILE_IGNORED && state != FILE_COVERED;
 }
 
-/* A copy says less than the host's trace, and than the copies before it. */
-static bool is_covered(const struct ingest_run *run, uint32_t index)
+/* A copy says less than the host's trace, and than the copies before it: the file that says more,
+ * rather one that was read already; NULL: there is none. */
+static const struct ingest_file *better_than(const struct ingest_run *run, uint32_t index)
 {
-    const struct ingest_file *file = &run->files[index];
+    const struct ingest_file *file = &run->files[index], *ret = NULL;
 
-    if (file->role != SCAN_COPY)
-        return false;
-    for (uint32_t i = 0; i < run->file_count; i++) {
+    for (uint32_t i = 0; file->role == SCAN_COPY && i < run->file_count; i++) {
         const struct ingest_file *other = &run->files[i];
         bool better = other->role == SCAN_TRACE || (other->role == SCAN_COPY && i < index);
 
         if (better && is_readable(other->state) &&
-            (other->host.count == 0 || file->host.count == 0 || str_equal(other->host, file->host)))
-            return true;
+            (other->host.count == 0 || file->host.count == 0 ||
+             str_equal(other->host, file->host)) &&
+            (ret == NULL || ret->content[0] == '\0'))
+            ret = other;
     }
-    return false;
+    return ret;
+}
+
+/* A copy that was read stands for its host until the better file is read, too: never both. */
+static void plan_copy(struct ingest_run *run, uint32_t index)
+{
+    struct ingest_file *file = &run->files[index];
+    const struct ingest_file *better = better_than(run, index);
+
+    if (better != NULL && file->state != FILE_COVERED)
+        file_set_state(file, FILE_COVERED, STR("another file of this host says more"));
+    else if (better == NULL && file->state == FILE_COVERED)
+        file_set_state(file, FILE_QUEUED, STR(""));
+    if (better != NULL && better->content[0] != '\0')
+        file_forget(file);
 }
 
 void run_plan(struct ingest_run *run, int64_t now_ns)
@@ -406,14 +421,8 @@ void run_plan(struct ingest_run *run, int64_t now_ns)
     for (uint32_t i = 0; i < run->file_count; i++) {
         struct ingest_file *file = &run->files[i];
 
-        if (file->role == SCAN_COPY && file->state != FILE_INDEXING) {
-            bool covered = is_covered(run, i);
-
-            if (covered && file->state != FILE_COVERED)
-                file_set_state(file, FILE_COVERED, STR("another file of this host says more"));
-            else if (!covered && file->state == FILE_COVERED)
-                file_set_state(file, FILE_QUEUED, STR(""));
-        }
+        if (file->role == SCAN_COPY && file->state != FILE_INDEXING)
+            plan_copy(run, i);
         if (file->state == FILE_FAILED && file->transient && now_ns >= file->due_ns) {
             file->transient = false;
             file_set_state(file, FILE_QUEUED, STR(""));

@@ -2,6 +2,7 @@
 """What may be wrong with a profile directory and its files, and what may happen to them meanwhile."""
 
 import os
+import shutil
 import signal
 import socket
 import struct
@@ -136,6 +137,27 @@ def copy_stands_in(place):
     server.until_settled()
     assert file_of(server, "step_1000", ".json.gz")["state"] in ("ready", "partial"), server.run("step_1000")
     assert json.exists()
+
+
+def a_copy_that_came_first_counts_no_more(place):
+    """One host is one host, whichever of its two files is read first: slices and rows are those of the better one."""
+    whole = place.sample(to="whole")
+    copied = next(whole.parent.glob("*.trace.json.gz"))
+    folder = place.profiles / "late" / whole.parent.relative_to(place.profiles / "whole")
+    folder.mkdir(parents=True)
+    shutil.copy2(copied, folder / copied.name)
+    server = place.serve()
+    server.until_settled()
+    assert file_of(server, "late", ".json.gz")["state"] in ("ready", "partial"), server.run("late")
+    shutil.copy2(whole, folder / whole.name)
+    age(folder / whole.name)
+    until("the better file", lambda: any(file["path"].endswith(".xplane.pb") and file["state"] == "ready"
+                                         for file in server.run("late")["files"]))
+    server.until_settled()
+    sound, late = server.run("whole"), server.run("late")
+    assert file_of(server, "late", ".json.gz")["state"] == "covered"
+    assert (len(late["hosts"]), late["slice_count"]) == (len(sound["hosts"]), sound["slice_count"]) == (1, sound["slice_count"]), late["hosts"]
+    assert server.top("late")[2]["row_count"] == server.top("whole")[2]["row_count"]
 
 
 def unreadable(place):
@@ -444,7 +466,8 @@ def deep_and_wide(place):
 if __name__ == "__main__":
     main([missing_directory_fills_live, empty_directory_fills_live, polling_sees_as_much, empty_file, a_file_of_holes,
           a_run_that_is_asked_for_has_a_place_of_its_own, text_in_a_pb,
-          wrong_extension, one_bad_host_of_two, copy_stands_in, unreadable, things_that_are_no_files, caches_of_xprof, recordings_of_other_programs,
+          wrong_extension, one_bad_host_of_two, copy_stands_in,
+          a_copy_that_came_first_counts_no_more, unreadable, things_that_are_no_files, caches_of_xprof, recordings_of_other_programs,
           links, links_that_change, links_are_told_of, odd_names,
           replaced_while_indexed, truncated_while_indexed, removed_while_indexed, rewritten_while_indexed,
           grows_and_is_shown, comes_while_written, goes_and_comes_back, deep_and_wide])
