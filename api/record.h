@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The collector's record stream, a spool (*.jvs): what libjview-collector.so appends while a
  * program runs, and what jviewd opens: finished, cut off anywhere, or still growing.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the launcher and the processes it watches share: a page of memory, see control_memory.h.
  *
  * Found by the session's directory, since children close the descriptors they inherit. What is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where the session's page lies: memory of the launcher that can neither shrink nor lie on a disk
  * that is full, so that no program ends for looking at it.
  *

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # A training step under Slurm with profiles on the shared file system, and a jviewd that shows them while
 # the job runs. The log of the job holds the line to type on your own machine.
 #

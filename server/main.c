@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jviewd [VERB] ...: which part of the program is meant. */
 #include <errno.h>
 #include <fcntl.h>

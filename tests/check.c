@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Prints the row and the values of a check that failed. */
 #include "check.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Checks that name their row, on top of cmocka. A test is a table and a loop; `what` is the row's
  * first column, the name one reads when it breaks. */
 #ifndef JVIEWD_TESTS_CHECK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A spool made in memory, decoded: what a test hands to CHECK_PICTURE and its like. */
 #ifndef JVIEWD_TESTS_FED_SPOOL_H
 #define JVIEWD_TESTS_FED_SPOOL_H

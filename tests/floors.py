@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Includes point down: every #include of server/ and collector/ against tests/floors.txt; private headers stay in their
 folder."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What holds for every tracked file: formatting, lock file, words that must not stand here."""
 
 import pathlib
@@ -11,6 +12,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 TEXT = {".c", ".h", ".py", ".ts", ".tsx", ".css", ".html", ".md", ".yaml", ".json", ".txt", ".sh", ".mjs", ""}
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 SCRIPTS = {".ts", ".tsx", ".js", ".mjs", ".css"}
+LICENCE = "SPDX-License-Identifier: Apache-2.0"
+LICENSED = {".c", ".h", ".ts", ".tsx", ".css", ".mjs", ".py", ".sh", ".cmake", ".yaml", ".conf"}
 COLUMNS = 120
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX)\b|not implemented|unimplemented")
 WALL_WAIT = re.compile(r"\b\w+_timed(wait|lock|join_np|receive)\s*\(|_clock(wait|lock|join_np)\s*\([^;]*CLOCK_REALTIME")
@@ -60,10 +63,18 @@ def long_lines(files):
             for number, line in enumerate((ROOT / path).read_text().splitlines(), 1) if len(line) > COLUMNS]
 
 
+def licences(files):
+    """Each source says its licence in its first line, or in its second behind the line that names its interpreter."""
+    return [f"{path} does not begin with: {LICENCE}" for path in files
+            if (path.suffix in LICENSED or path.name in ("CMakeLists.txt", "dev", "Dockerfile")) and (ROOT / path).is_file()
+            and (ROOT / path).stat().st_size and LICENCE not in "".join((ROOT / path).read_text().splitlines()[:2])]
+
+
 def head_comments(files):
-    """Each .c says first what it is."""
+    """Each .c says behind its licence what it is."""
     return [f"{path} does not begin with a comment that says what it is" for path in files
-            if path.suffix == ".c" and (ROOT / path).is_file() and not (ROOT / path).read_text().startswith("/*")]
+            if path.suffix == ".c" and (ROOT / path).is_file()
+            and not (ROOT / path).read_text().partition("\n")[2].startswith("/*")]
 
 
 def broken_comments(files):
@@ -114,7 +125,7 @@ def top_level(files):
 
 def main():
     files = tracked()
-    faults = [*formatting(files), *words(files), *long_lines(files), *head_comments(files), *broken_comments(files),
+    faults = [*formatting(files), *words(files), *long_lines(files), *licences(files), *head_comments(files), *broken_comments(files),
               *waits(files), *raw_sums(files), *lock_file(), *top_level(files)]
     print("\n".join(faults) or f"{len(files)} files are in order")
     sys.exit(bool(faults))

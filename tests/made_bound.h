@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An attribution that was made for a test becomes that of the segment beside it. */
 #ifndef JVIEWD_TESTS_MADE_BOUND_H
 #define JVIEWD_TESTS_MADE_BOUND_H

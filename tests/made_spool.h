@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Spools made frame by frame, for tests and fuzzing: an independent writer of api/record.h. */
 #ifndef JVIEWD_TESTS_MADE_SPOOL_H
 #define JVIEWD_TESTS_MADE_SPOOL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Profiles of any size, from a seed, with sums known by construction.
  *
  *   make_profile SHAPE [--events N] [--seed N] [--devices N] -o FILE      facts as JSON on stdout

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Draws a trace as text, and builds a trace from such a text. */
 #include "picture.h"
 

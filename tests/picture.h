@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Traces as text: what a test draws, and what it sees.
  *
  *   GPU:0 / Stream #7              a track, with those above it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What make_profile's files share: lines, events made from (seed, line, index), and a way out. */
 #ifndef JVIEWD_TESTS_PROFILE_H
 #define JVIEWD_TESTS_PROFILE_H

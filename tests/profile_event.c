@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Events out of nothing: names, times, stats. */
 #include "profile.h"
 

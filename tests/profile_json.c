@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A profile as the Chrome JSON that JAX exports: integers of stats as quoted digits. */
 #include "profile.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A profile as XSpace. A message's length stands in front of it, so lines and planes are written
  * twice, the first time only counted. */
 #include "profile.h"

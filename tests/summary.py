@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """summary.py JUNIT.xml: what ctest ran, what was skipped and why, one line each, and the last line "N passed, N failed"."""
 
 import re

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Symbols point down: what each room's objects need against tests/floors.txt.
 
 A static archive hides an arrow that climbs, for the program links all of them; `nm` shows it. usage: symbols.py BUILD"""

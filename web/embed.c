@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* embed OUT.c DIR: the built UI as one C file.
  *
  *   assets[] = { path, mime, etag, bytes, gzip }   sorted by path; gzip only where it is smaller

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The page that stands alone: bundle.html with its script and style inside, and a policy that lets
  * nothing else run. The program puts a run's answers in front of the script. */
 import { createHash } from 'node:crypto';

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The wheel's build hook: takes the programs of $JVIEWD_TREE into the package, and $JVIEWD_PLATFORM as the machines that they run on.
 
 The version and the project's address are those of CMakeLists.txt.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """wheel.py TREE OUT: the wheel of an installed tree: the Python module, and the programs with the libraries beside them.
 
     TREE/bin/jviewd, jview-collect, TREE/lib/jviewd/*.so*   ->   OUT/jviewd-0.1.0-py3-none-manylinux_2_34_x86_64.whl

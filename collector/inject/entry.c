@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The library's doors: functions that others look up by name. Whatever fails behind them, the
  * program goes on as if we were not there. */
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A session runs while its launcher holds the lock on its control page.
  *
  *   DIR                        the one session of DIR/.jview-spool that runs

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs jviewd beside us over a spool and its modules, within a budget of time, and replaces the
  * spool by its XPlane. */
 #include "launch/finalize.h"

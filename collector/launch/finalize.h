@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Spools become XPlane files, which XProf reads too, by the jviewd beside us.
  *
  *   host.jvs  ->  jviewd extract host.jvs --format xplane  ->  host.xplane.pb, and host.jvs goes

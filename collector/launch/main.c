@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jview-collect: runs a program with the collector in it, and puts what was recorded where jviewd
  * and TensorBoard look. The exit code is the program's. */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Looks for XPlane files that are newer than the session and lack the sign that ours carry. */
 #include "launch/others.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Prints the end's report: counts from the spools, losses with their causes, the longest names. */
 #include "launch/report.h"
 

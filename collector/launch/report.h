@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is said at the end: what was recorded, what was lost and why, what took longest, how to look
  * at it; and where nothing was recorded, what that may be due to. */
 #ifndef JVIEWD_LAUNCH_REPORT_H

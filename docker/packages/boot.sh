@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # boot.sh ROOT: starts the systemd of a bare system as a machine of its own, until this process is killed.
 #
 #   cgroup   a new one below this machine's

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """dockerfile.py STAGE run|copy|env|user|entry|health: what docker/Dockerfile does, for a shell where no engine runs.
 
 STAGE is `build` or `final`. run: its RUN lines as one command; copy: "FROM TO" of each COPY --from; env: NAME=VALUE, one a line;

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # fresh.sh [PART...]: does it work where nothing of ours has ever been?
 #
 # Each part begins with a copy of a bare Debian (debootstrap, kept in build/fresh/base), by the mirrors

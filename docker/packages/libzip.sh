@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # libzip.sh DIR: libzip of this distribution's own source package as an archive without OpenSSL, in
 # DIR. jviewd reads no encrypted entries, and OpenSSL alone is larger than jviewd with all the rest.
 # The source comes by apt from the mirrors that this machine uses, checked as apt checks.

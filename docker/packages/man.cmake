@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A man page: TEMPLATE with @OPTIONS@ and @VERBS@ replaced by what PROGRAM says of itself.
 #
 #   "  --port 8080|auto|0   auto takes ..."        ->  .TP

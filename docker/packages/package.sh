@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # package.sh OUT [BUILD]: everything that people install, made from what is committed.
 # package.sh --release OUT: the same in build/package; OUT, made anew, gets what is published and nothing else:
 #   the files below, jviewd-V-notes.md (docs/CHANGELOG.md, what it says of V) and SHA256SUMS over all of them.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # One program for every distribution with glibc 2.34: libraries are linked into it where Debian has
 # them as archives, and stand beside it in ../lib/jviewd where not (CivetWeb, ISA-L), or where their
 # licence wants them to be replaceable (libseccomp, LGPL).

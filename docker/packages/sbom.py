@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """sbom.py TREE VERSION URL LOCK NODE_MODULES OUT.json LICENCES: what is inside the programs of TREE.
 
 Libraries come from what jviewd says of itself and from the packages that own them here, the page's

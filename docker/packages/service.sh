@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # service.sh, a part of fresh.sh: the units of the Debian package in a system whose own systemd runs.
 #
 #   booted COMMAND...        in that system, as root

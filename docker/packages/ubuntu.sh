@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # ubuntu.sh, a part of fresh.sh: the same package and archive in a bare Ubuntu 22.04, the oldest that is promised.
 
 ubuntu_from=archive.ubuntu.com/ubuntu

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Questions and answers: every analysis takes the traces of a run and a restriction, and ends in
  * plain data that knows nothing of JSON, files or HTTP.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parses the words of a sort, orders the rows of a table, and cuts the page that is asked for. */
 #include "analyse/table.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rows to a page: sorting by the words of a request, then cutting. */
 #ifndef JVIEWD_ANALYSE_TABLE_H
 #define JVIEWD_ANALYSE_TABLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Opens store, catalog, ingest and the interfaces in order for each command, and closes them in
  * reverse. */
 #include "app/rooms.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Opens the rooms in order, closes them in reverse, and says how it went: a process's exit code. */
 #ifndef JVIEWD_APP_APP_H
 #define JVIEWD_APP_APP_H

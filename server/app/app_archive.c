@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Archives instead of directories: looked at by their first bytes, unpacked by a child. */
 #include "app/app_archive.h"
 

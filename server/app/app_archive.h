@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A directory that somebody packed, as people attach one to a report: named instead of it, it is
  * unpacked into the cache, and the directory there is what is meant.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jviewd open: a browser where the profiles are. */
 #include <ctype.h>
 #include <stdio.h>

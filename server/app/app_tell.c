@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the operator reads at the start, and the programs opened for them. */
 #include <link.h>
 #include <spawn.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files from browsers and pages that frame ours: what a server offers by itself, and what it must
  * be told to.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `jviewd capture`: reads its options, starts the recordings, and shows how they go. */
 #include "app/capture_verb.h"
 

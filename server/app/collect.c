@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `jviewd collect`: finds jview-collect beside this program, and becomes it. */
 #include "app/collect.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Announces a running server in a file of the cache, and finds those of others. */
 #include "app/instance.h"
 

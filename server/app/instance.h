@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Servers that run, so that `jviewd open` finds one instead of starting another.
  *
  *   <cache>/servers/8080     pid, address, then the roots that it shows: one line each

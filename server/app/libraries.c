@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Asks each linked library for its version, and names a known fault of one. */
 #include "app/libraries.h"
 

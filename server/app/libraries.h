@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The libraries that this program runs with: which versions, and what is known against one.
  *
  *   SQLite 3.40.1      as the library says of itself while it runs

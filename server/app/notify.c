@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One datagram to the socket that $NOTIFY_SOCKET names: a path, or with @ an abstract name. */
 #include "app/notify.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A service manager that waits to hear when we serve (systemd, Type=notify). */
 #ifndef JVIEWD_APP_NOTIFY_H
 #define JVIEWD_APP_NOTIFY_H

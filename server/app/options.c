@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One table knows every option; the places that may set one are read from the weakest on:
  * defaults, config file, environment, flags. */
 #include "app/options.h"

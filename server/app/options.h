@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the server was told, wherever it was told.
  *
  *   flag  >  JVIEWD_* in the environment  >  config file  >  default

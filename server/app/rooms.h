@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of the app: what app.c and app_open.c share. */
 #ifndef JVIEWD_APP_ROOMS_H
 #define JVIEWD_APP_ROOMS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An arena is a list of blocks, newest first; an allocation takes the next bytes of the newest.
  *
  *   arena -> [ block | used ......| free ] -> [ block | used .....|xx ] -> ...

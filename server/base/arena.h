@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Zeroed memory that leaves all at once.
  *
  * Every allocation has an arena, every arena an owner with a lifetime one can say aloud: this

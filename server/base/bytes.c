@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Comparing, parsing and growing texts, and the repair of bytes that are no UTF-8. */
 #include "base/bytes.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Borrowed spans of bytes and text. */
 #ifndef JVIEWD_BASE_BYTES_H
 #define JVIEWD_BASE_BYTES_H

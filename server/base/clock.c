@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What base/clock.h says, by clock_gettime and the waits of glibc that take a clock. */
 #include "base/clock.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Clocks. Profile times are int64_t picoseconds and never come from here.
  *
  * Every wait with an end is by the monotonic clock: setting the wall clock neither ends nor

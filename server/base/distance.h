@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How alike two words are: for the name that a mistyped one was perhaps meant to be. */
 #ifndef JVIEWD_BASE_DISTANCE_H
 #define JVIEWD_BASE_DISTANCE_H

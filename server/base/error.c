@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sets a failure once, and cuts its message at a whole character. */
 #include "base/error.h"
 

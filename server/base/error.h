@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Failures, told once.
  *
  * A function that can fail returns `enum status` and takes `struct error *err` last. The first

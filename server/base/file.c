@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Opens files below a root without following links out of it, and maps, stamps and reads them.
  * Facts: openat2(2). */
 #include "base/file.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files: found below a root, mapped, and written so that nobody sees half of one.
  *
  * Profile files belong to others and may change while they are read. Only a process that may die

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writing: beside the final name, synced, renamed, and the directory synced too, so that after a
  * crash there is the old file or the new one. */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* XXH3 of the xxHash library, behind names of our own. */
 #include "base/hash.h"
 

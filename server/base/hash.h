@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* XXH3, the one hash: 128 bits for contents, 64 for tables and checksums. */
 #ifndef JVIEWD_BASE_HASH_H
 #define JVIEWD_BASE_HASH_H

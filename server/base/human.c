@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rounds times, sizes, rates and counts to three digits with a unit. */
 #include "base/human.h"
 

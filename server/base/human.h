@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers as prose has them: three significant digits, one unit. */
 #ifndef JVIEWD_BASE_HUMAN_H
 #define JVIEWD_BASE_HUMAN_H

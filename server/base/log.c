@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A line is one write, so that lines of several threads never mix. */
 #include "base/log.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lines for the operator, on stderr. Only serve/, cli/, app and main log; rooms below never do. */
 #ifndef JVIEWD_BASE_LOG_H
 #define JVIEWD_BASE_LOG_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The handler of SIGBUS, and what it knows of maps.
  *
  *   watches -> [ from, end, lost ] -> [ 0, 0, - ] -> ...     never freed, taken again when free

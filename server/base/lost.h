@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Maps of our own files whose pages may be gone when they are read: the file was cut, or its disk
  * fails. The kernel says so by SIGBUS, which ends a process that has not thought of it.
  *

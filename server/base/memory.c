@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What may be had, what is kept in reserve, and what an allocation does that is refused.
  *
  *   /proc/self/cgroup   0::/a/b         -> /sys/fs/cgroup/a/b/memory.max

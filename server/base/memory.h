@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory of the process as a whole. */
 #ifndef JVIEWD_BASE_MEMORY_H
 #define JVIEWD_BASE_MEMORY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Open hashing over ids; texts stand back to back in an arena's chunks.
  *
  *   slots   [ - | 7 | - | 3 | ... ]     id + 1, 0 is free; a power of two, at most 3/4 full

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Each text once.
  *
  * Ids are dense, start at 0 and never change; 0 is "". The table owns its texts, and they never

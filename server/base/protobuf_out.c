@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes fields of protobuf's wire format into a growing text. */
 #include "base/protobuf_out.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Protobuf's wire format, written: fields one after the other into a text that grows.
  *
  *   field   tag (number << 3 | wire)  value

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*   submit ->  [ task | task | task |  ...  ]  -> threads
  *               ring of queue_length, one mutex, two conditions
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A pool of threads with room on their stacks, fed by one bounded queue. */
 #ifndef JVIEWD_BASE_QUEUE_H
 #define JVIEWD_BASE_QUEUE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arrays of a piece of work: small ones on the heap, large ones in unlinked temporary files. */
 #include "base/scratch.h"
 

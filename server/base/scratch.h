@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Large arrays for one piece of work, which the system may write to disk.
  *
  *   < 1 MiB    on the heap

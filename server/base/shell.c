@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Quotes a name for a POSIX shell, so that a user may copy the line. */
 #include "base/shell.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lines that a user copies into a shell: how a name stands in them.
  *
  *   it's p          'it'\''s p'

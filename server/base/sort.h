@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sorting in place, without memory, in n log n whatever the input.
  *
  *   static bool earlier(const struct end *a, const struct end *b) { return a->at_ps < b->at_ps; }

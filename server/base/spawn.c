@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Starts this program again by /proc/self/exe. */
 #include "base/spawn.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* This program, started again as a process of its own. */
 #ifndef JVIEWD_BASE_SPAWN_H
 #define JVIEWD_BASE_SPAWN_H

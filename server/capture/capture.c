@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A thread for each program records its profile into one session's directory. */
 #include "capture/capture.h"
 

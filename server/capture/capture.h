@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Recordings of programs that run a profiler server, several at once, as one session.
  *
  *   DIR/plugins/profile/2026_11_22_09_30_00/trainer-0_9999.xplane.pb      a file a program

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps the one recording of a server under a lock, for many who start, look or cancel. */
 #include "capture/capture_session.h"
 

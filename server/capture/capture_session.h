@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The one recording that a server has under way, or had last, for many who ask at once. */
 #ifndef JVIEWD_CAPTURE_CAPTURE_SESSION_H
 #define JVIEWD_CAPTURE_CAPTURE_SESSION_H

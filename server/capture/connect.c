@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Resolves a name, and tries its addresses one after another, each for some seconds at most. */
 #include "capture/connect.h"
 

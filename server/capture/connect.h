@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A TCP connection that does not hang: to a name, within seconds. */
 #ifndef JVIEWD_CAPTURE_CONNECT_H
 #define JVIEWD_CAPTURE_CONNECT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A client of one unary gRPC call by nghttp2. Facts: gRPC over HTTP/2, and RFC 9113. */
 #include "capture/grpc.h"
 

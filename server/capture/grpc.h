@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One unary call of gRPC over plaintext HTTP/2: a message there, a message back.
  *
  *   connection   preface, SETTINGS, then one stream

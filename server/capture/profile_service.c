@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The messages of TensorFlow's ProfilerService, written and read in pieces. Facts:
  * tsl/profiler/protobuf/profiler_service.proto. */
 #include "capture/profile_service.h"

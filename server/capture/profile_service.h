@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The profiler server of a JAX or TensorFlow program: one recording, received as an XSpace.
  *
  *   ProfileRequest    1 duration_ms  4 options  9 emit_xspace

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Asks an endpoint in this process, waits while its run is read, and prints its problem. */
 #include "cli/ask.h"
 

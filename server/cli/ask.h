@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One question to an endpoint, waited for, with its failure told on stderr. */
 #ifndef JVIEWD_CLI_ASK_H
 #define JVIEWD_CLI_ASK_H

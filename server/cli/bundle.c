@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jviewd bundle RUN: the run as one file to hand on.
  *
  *   step_500.jvz, step_500.html    by default, in the working directory

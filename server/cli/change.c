@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Verbs that write: baselines, notes, tags. Each is one request to its endpoint.
  *
  *   jviewd baseline set main step_500     POST   /api/baselines {"name": "main", "run": "step_500"}

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jviewd check RUN --baseline B: the gate's answer, and as exit code what it means. */
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jviewd check timings.json --baseline main.json: the gate over timings without a profile.
  *
  *   run      {"forward": {mean, std, count}, ...} ─┐  by name

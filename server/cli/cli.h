@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The command line's readers: the same questions as over HTTP, asked without sockets.
  *
  *   argv  --cli_parse-->  struct cli_call  --main opens the catalog at call.roots-->  cli_run

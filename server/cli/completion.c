@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Scripts that complete verbs, flags and words, made from the verbs and their endpoints. */
 #include <stdio.h>
 

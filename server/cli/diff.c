@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jviewd diff A B: the sentence, then the table of what made the difference. */
 #include <jansson.h>
 #include <stdio.h>

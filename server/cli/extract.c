@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jviewd extract RUN: the run in another format, to a file.
  *
  *   chrome     Chrome JSON; gzipped where the file's name ends in .gz

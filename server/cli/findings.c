@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jviewd findings RUN: numbered sentences, each with what it wins, its proof and what to do. */
 #include <jansson.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What each flag of a verb means: one text a name, and one a verb where a name means something else
  * there. */
 #include "cli/flag_texts.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What each flag of a verb means, for its help. */
 #ifndef JVIEWD_CLI_FLAG_TEXTS_H
 #define JVIEWD_CLI_FLAG_TEXTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Problems of an endpoint in the words of the command line: parameters become flags.
  *
  *   limit is 0; it goes from 1 to 10000     ->  --limit is 0; ...

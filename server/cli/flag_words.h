@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Problems of an endpoint in the words of the command line. */
 #ifndef JVIEWD_CLI_FLAG_WORDS_H
 #define JVIEWD_CLI_FLAG_WORDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jviewd flame RUN: the tree, indented, widest first. */
 #include <jansson.h>
 #include <stdio.h>

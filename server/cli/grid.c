@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parses rows of a Markdown table, measures them, and prints them as columns. */
 #include "cli/grid.h"
 

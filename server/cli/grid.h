@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A Markdown table laid out for a terminal.
  *
  *   | name | count |        name    count

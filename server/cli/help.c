@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Usage of one verb: what it answers, examples, its flags, which are its endpoint's parameters. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jviewd mcp [PATH]: an agent's questions on stdin, one line each, answers on stdout. */
 #include <stdio.h>
 #include <stdlib.h>

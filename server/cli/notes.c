@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jviewd notes RUN: what people wrote of the run, and what the run itself lacks or has odd.
  *
  *   note  run        from  to  text        of /api/notes?run=: people's

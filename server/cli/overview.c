@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jviewd overview RUN: the sentence, the breakdown, the devices, the ops, the notes. */
 #include <jansson.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the parameters of a verb's endpoint that may be given as flags. */
 #include "cli/parameters.h"
 

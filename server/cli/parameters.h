@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The parameters of a verb's endpoint, as flags. */
 #ifndef JVIEWD_CLI_PARAMETERS_H
 #define JVIEWD_CLI_PARAMETERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* argv -> struct cli_call.
  *
  *   top runs/profiles/step_1000 --by scope --limit 5 --format csv

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Replaces control characters of texts from profiles by blanks before a terminal sees them. */
 #include "cli/plain.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Texts of profiles on a terminal: names come from files, and may hold what moves a cursor,
  * renames a window or types. */
 #ifndef JVIEWD_CLI_PLAIN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jviewd sql RUN|--all QUERY: the table of a query. */
 #include "cli/ask.h"
 #include "cli/verbs.h"

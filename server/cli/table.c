@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Verbs whose answer is a table. */
 #include <jansson.h>
 #include <stdio.h>

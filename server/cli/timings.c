@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads a JSON file of timings, and refuses what is no timing with a sentence. */
 #include "cli/timings.h"
 

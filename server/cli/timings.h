@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Timings of functions, as benchmark_function of api/python writes them:
  *
  *   {"mean": 12.1, "std": 0.4, "min": 11.6, "max": 13.9, "median": 12.0, "count": 100}      or

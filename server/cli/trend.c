@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jviewd trend [PATH]: every run below it is read and measured first; then the table. */
 #include "cli/ask.h"
 #include "cli/verbs.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The verbs: those that endpoints declare, in the order of their table, and what prints the answers
  * that are no tables. */
 #include "cli/verbs.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the verbs' files offer verbs.c: how each prints. */
 #ifndef JVIEWD_CLI_VERBS_H
 #define JVIEWD_CLI_VERBS_H

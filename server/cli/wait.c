@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Waits until files that were just written are read, and says on stderr for what. */
 #include "cli/wait.h"
 

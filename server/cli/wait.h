@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Waiting for files that were written just now.
  *
  *   written ──two seconds without a change──> read ──> a run, or part of one

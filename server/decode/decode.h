@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From a file's bytes to a trace, one decoder a format.
  *
  * Formats are told by content; the name is a hint for messages only. A decoder pushes what it

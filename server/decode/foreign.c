@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shapes of protobuf messages that lie beside profiles. Facts: the .proto files of XLA, pprof,
  * Perfetto and XProf. */
 #include "decode/foreign.h"

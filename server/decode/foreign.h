@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Protobuf messages that stand beside profiles and are none: their shapes. */
 #ifndef JVIEWD_DECODE_FOREIGN_H
 #define JVIEWD_DECODE_FOREIGN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A hash table from 64-bit ids to small numbers. */
 #include "decode/id_map.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* 64-bit ids to small numbers: line ids, metadata ids, program ids. Any id may come, also hostile
  * ones; nothing is removed. */
 #ifndef JVIEWD_DECODE_ID_MAP_H

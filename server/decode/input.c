@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A profile file as its decoder sees it: a span when whole, pieces when streamed, packed or not.
  *
  *   plain     bytes = head ... whole; pieces are steps of 1 MiB through the same span

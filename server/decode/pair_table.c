@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A hash table from pairs of numbers to indices, with removal. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* (a, b) -> index: open addressing, for ids that come from files. */
 #ifndef JVIEWD_DECODE_PAIR_TABLE_H
 #define JVIEWD_DECODE_PAIR_TABLE_H

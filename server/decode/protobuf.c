@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The reader of varints, fixed numbers and bytes of protobuf's wire format. */
 #include "decode/protobuf.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Why a file is not read, with the command for this very file.
  *
  *   a.nsys-rep      `nsys export --type sqlite a.nsys-rep`

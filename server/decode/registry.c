@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every format that is met in profile directories, told by content.
  *
  * The table is asked from top to bottom; the first that recognises the content names it. Magic

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Walks the first fields of a message, and holds them against the rules of a shape. */
 #include "decode/shape.h"
 

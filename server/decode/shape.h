@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tells protobuf messages apart, which carry no magic: by number and wire type of their fields.
  *
  * A shape lists what may stand in a message; a field that is listed with another wire type, or a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Splits the names of XLA's NVTX ranges. Facts: names as XLA writes them. */
 #include "decode/xla_range.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names of XLA's NVTX ranges: what they say of modules and ops.
  *
  *   TSL:XlaModule:#hlo_module=jit_f,program_id=3#     a run of a module

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files -> runs, in five steps:
  *
  *   places     files by directory

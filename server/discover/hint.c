@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The table of file names: which promise a profile, a module or a table, and which never do. */
 #include "discover/hint.h"
 

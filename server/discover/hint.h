@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a file's name promises. */
 #ifndef JVIEWD_DISCOVER_HINT_H
 #define JVIEWD_DISCOVER_HINT_H

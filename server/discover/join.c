@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Drafts of one capture become one run.
  *
  *   log/plugins/profile/10_41_47/hostA      one log directory, or log directories of workers side

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who says what about whom in a session.
  *
  *   hostA.xplane.pb            rank 0   the truth, of host "hostA"

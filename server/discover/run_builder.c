@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Adds directories and files to builders of runs, joins builders, and packs them. */
 #include "discover/run_builder.h"
 #include "discover/session.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs while they are put together.
  *
  *   places -> sessions -> joined -> the rest -> joined -> named

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which files below a directory belong together: found by walking, told by their names.
  *
  *   scan_walk    DIR, or one file                      -> files: path, size, times

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tells by its path whether a directory is a session of jax.profiler, and reads the time in its
  * name. */
 #include <time.h>

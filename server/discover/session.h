@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sessions: the directories that jax.profiler makes, `<log directory>/plugins/profile/<session>/`,
  * and the times their names tell. */
 #ifndef JVIEWD_DISCOVER_SESSION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A recording whose launcher was killed: jview-collect's spools, which nobody moved to their place.
  *
  *   OUT/.jview-spool/SESSION/control          held (flock) as long as its launcher lives

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Spools of jview-collect that are no runs yet, for their launcher was killed. */
 #ifndef JVIEWD_DISCOVER_SPOOL_H
 #define JVIEWD_DISCOVER_SPOOL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The walk: directories are read one at a time, names first, so that only files whose names matter
  * cost a stat. What matters depends on the directory: everything in a named session, promising
  * names elsewhere.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Waits for inotify, gathers bursts, and looks from time to time where inotify is silent. Facts:
  * inotify(7). */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* "Something below DIR changed."
  *
  * Where the kernel tells (inotify), directories are watched, at most `watches_max` of them, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The map from watch descriptors to paths, and the test whether a file system tells changes. */
 #include <dirent.h>
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The directories an inotify instance watches: watch descriptor -> path below the root. */
 #ifndef JVIEWD_DISCOVER_WATCHED_H
 #define JVIEWD_DISCOVER_WATCHED_H

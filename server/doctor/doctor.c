@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `jviewd doctor`: runs every examination, and prints its findings as a table or as JSON. */
 #include "doctor/doctor.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `jviewd doctor [DIR]`: what stands between a user and their profiles, and the line that mends it.
  *
  *   doctor_place.c     the directory: file system, rights, room

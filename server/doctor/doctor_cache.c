@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where indexed profiles are kept: whether that is where it was asked for, and what is in the way.
  *
  * Nobody is let into another user's cache by its rights: who writes there says what is shown. What

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* This computer: what usually keeps a GPU's events out of a profile. */
 #include <ctype.h>
 #include <dirent.h>

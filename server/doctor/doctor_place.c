@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where the profiles lie: what kind of file system that is, and who may do what there. */
 #include <errno.h>
 #include <string.h>

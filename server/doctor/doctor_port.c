@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ports: the one to serve on, and the one on which a JAX program may wait.
  *
  * jax.profiler.trace(create_perfetto_link=True) serves the session's directory on 127.0.0.1:9001

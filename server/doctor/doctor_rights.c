@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who may use a file, and the line that lets this user.
  *
  *   the owner's          chmod u+rwx PATH

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lines that let this user use a path; each stands for a shell as it is. */
 #ifndef JVIEWD_DOCTOR_DOCTOR_RIGHTS_H
 #define JVIEWD_DOCTOR_DOCTOR_RIGHTS_H

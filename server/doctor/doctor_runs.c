@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The runs below a directory: what is wrong with their files, and what they lack.
  *
  * What the catalog knows of all of them is told; the newest few are indexed first, so that what

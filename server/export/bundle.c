@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes a bundle as a ZIP archive, and checks each part against the manifest while it is read. */
 #include "export/bundle.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A bundle on its way out: a ZIP archive of a manifest and the files that it tells of.
  *
  *   manifest   stored, first: whoever looks knows what it is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Chrome JSON out.
  *
  *   {"displayTimeUnit": "ns", "otherData": {run, epoch_ns}, "traceEvents": [

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A line a slice (RFC 4180). */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A run's traces, or a window of them, in other programs' formats: streamed, never held whole.
  *
  *   chrome   {"traceEvents": [...]} for ui.perfetto.dev, chrome://tracing and scripts

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One whole JSON value, or not: a machine with a stack of brackets. */
 #include "export/text_out.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Assigns the rows of a track to lanes, so that slices of a lane only nest. */
 #include "export/lanes.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Slices of one track that only nest, lane by lane.
  *
  *   row 0   [ a                ]                 lane 0   a with its children

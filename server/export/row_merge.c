@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Merges the rows of a track by a heap of their next slices. */
 #include "export/row_merge.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A track's slices in the order of time: its rows, merged.
  *
  *   row 0   a-------------- d----          a b c d

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Walks the rows and chunks of a window, and hands out each slice with its args. */
 #include "export/slice_rows.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A window's slices, row by row and chunk by chunk, each with its args. */
 #ifndef JVIEWD_EXPORT_SLICE_ROWS_H
 #define JVIEWD_EXPORT_SLICE_ROWS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Gathers output in a buffer, and writes numbers and JSON texts into it. */
 #include "export/text_out.h"
 

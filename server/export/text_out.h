@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Text that streams out: gathered to pieces of 64 KiB, sticky after a failure. */
 #ifndef JVIEWD_EXPORT_TEXT_OUT_H
 #define JVIEWD_EXPORT_TEXT_OUT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* XSpace out: one host's trace, as the JAX profiler would have written it. The format stands in
  * decode/xspace/xspace.c.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What XProf reads from one text of an event.
  *
  *   kernel_details   regs:32 static_shared:0 dynamic_shared:49152 grid:128,1,1 block:256,1,1

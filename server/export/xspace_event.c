@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One event on its way out.
  *
  *   XEvent  1 metadata id  2 offset_ps  3 duration_ps  4 stats*

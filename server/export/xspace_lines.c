@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lines of what is still told: a slice becomes an event when it comes, in place of a row's.
  *
  *   track    events that wait  ->  extents of the spill of its plane

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names of a plane on their way out: each once, numbered from 1 in the order of first use.
  *
  *   stats     keys, and texts that stats refer to

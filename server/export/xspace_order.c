@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The events of a line that came in another order than that of time.
  *
  *   spill    [b 20][a 10][c 30]      as they were told, offsets from one base

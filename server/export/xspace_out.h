@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of the XSpace exporter: what its files share. The format stands in
  * decode/xspace/xspace.c.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A plane on its way out.
  *
  *   plane.spill    events of line 1 | events of line 2 | ... | metadata

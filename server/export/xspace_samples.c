@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Samples of stacks as lines of events: a call lasts from the first sample that found it to the
  * first that did not.
  *

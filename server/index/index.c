@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `jviewd index`: maps one file, finds its decoder, and writes segment and attribution. */
 #include "index/index.h"
 

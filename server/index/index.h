@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `jviewd index FILE --out SEGMENT`: one profile file -> one segment, and its attribution beside
  * it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Opens a bundle, checks its manifest, and unpacks its entries with limits on their sizes. */
 #include "index/index_bundle.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A bundle, opened: its manifest, and its entries as files.
  *
  * Everything in it is a stranger's. An entry is written only where we say, and counts only when

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs `nsys export` on a report, into a file without a name. */
 #include "index/index_convert.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reports that only their own program reads: it is asked for a form that is read.
  *
  *   FILE.nsys-rep --`nsys export --type sqlite`--> an unnamed SQLite file beside the segment

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sets the limits of an indexing process, and handles SIGBUS of a file that shrinks. */
 #include "index/index_guard.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What keeps an indexing process from harming others: limits, and a last word when the file it has
  * mapped shrinks under it. */
 #ifndef JVIEWD_INDEX_INDEX_GUARD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parses the command line of `jviewd index`. */
 #include "index/index_options.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What `jviewd index` was asked to do. */
 #ifndef JVIEWD_INDEX_INDEX_OPTIONS_H
 #define JVIEWD_INDEX_INDEX_OPTIONS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Makes the line of result about an indexed file from its trace, and parses such a line. The line
  * is JSON. */
 #include "index/index_result.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What indexing learned of one file, in few words: between the child that read it and the server,
  * which keeps the line by content in its catalog.
  *

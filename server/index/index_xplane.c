@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Decodes a spool into a segment without a name, and exports it as XPlane. */
 #include "index/index_xplane.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `jviewd index SPOOL --xplane --out FILE`: what jview-collect recorded, as XPlane and nothing
  * else.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Starts the scanners and workers of ingest, reopens what the catalog lost, and stops them. */
 #include "ingest/ingest.h"
 

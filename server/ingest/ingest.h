@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From directories to answers: what is found is indexed, what is indexed is told to the catalog.
  *
  *   scan -> runs and files -> queue -> child process -> segment in the cache -> catalog

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One indexing process: started, listened to, waited for.
  *
  *   jviewd index FILE --out SEGMENT --progress-fd 0

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is known of files, by their paths: a scan may put a file into another run than before. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is read next: questions first, the last one before the others; then what its name says is a
  * profile, before what only its content can tell; then the newest run. A directory of thousands of
  * files that hold no profile would else keep all the profiles waiting. */

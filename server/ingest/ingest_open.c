@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A profile file for whoever downloads it: one that a scan has found, below its directory. */
 #include "ingest/ingest_parts.h"
 

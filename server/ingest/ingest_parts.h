@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of the ingest: the tree of what was found, and how far each leaf is.
  *
  *   ingest 1-n root 1-n run 1-n file

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How a run is now, as the catalog tells it.
  *
  * Hosts stand on one axis of time: run time 0 is the earliest event of all, floored to a whole

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A run and its files: how each state follows from the one before. */
 #include "ingest/ingest_parts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Looking: a directory becomes runs, and what changed in it becomes work.
  *
  *   scan -> group -> compare with what was known -> publish what is new, changed or gone

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is not known yet, for who rather waits: files that are still being written or queued. */
 #include "ingest/ingest_parts.h"
 

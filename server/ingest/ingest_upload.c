@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a file is that somebody brought: told by an indexing process that reads no further, for a
  * stranger's bytes are opened nowhere else. */
 #include <string.h>

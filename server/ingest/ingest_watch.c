@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Between two scans: waiting for news, and looking alone at the files that are being written or
  * are to be tried again. */
 #include <fcntl.h>

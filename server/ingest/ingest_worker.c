@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A worker: takes the most wanted file, has it read, and brings back what came of it.
  *
  *   queued -> indexing -> ready | partial | failed | ignored

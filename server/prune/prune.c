@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `jviewd prune`: judges every run, prints the list, and removes or packs what was asked for. */
 #include "prune/prune.h"
 

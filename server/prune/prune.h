@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `jviewd prune [DIR]`: what eats the disk, and which profiles may go.
  *
  *   every run ─> protected? (pinned, baseline, being written, not read yet, the newest N) ─> kept

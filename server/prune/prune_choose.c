@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Chooses the runs that go: by age, then the oldest until the size fits. */
 #include "prune/prune.h"
 

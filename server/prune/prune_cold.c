@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Packs a profile beside itself, reads it back, and only then removes the original. */
 #include "prune/prune_cold.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `jviewd prune DIR --compress`: profiles that rest are kept packed.
  *
  *   h.xplane.pb ── pack ──> .h.xplane.pb.zst.part ── synced, read back, its hash compared

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `prune --compress`: which runs, what it would win, and doing it. */
 #include <signal.h>
 #include <stdio.h>

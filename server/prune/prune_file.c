@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Removing one file, so that nobody can make it another one: each directory on the way is opened
  * by its name in the one before, never through a link, and the file is unlinked in the last, if
  * it is still the one that was judged. */

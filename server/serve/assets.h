@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The built UI, carried by the program: a table that web/embed.c generates. */
 #ifndef JVIEWD_SERVE_ASSETS_H
 #define JVIEWD_SERVE_ASSETS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where an endpoint is found besides its path: declared with it, in its own file, and read from the
  * table of endpoints by who shows it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* All routes in one place: a line an endpoint, in the order in which help lists their verbs. */
 #include "serve/route.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every route, one file a resource. */
 #ifndef JVIEWD_SERVE_ROUTES_H
 #define JVIEWD_SERVE_ROUTES_H

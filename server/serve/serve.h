@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Requests and replies, without sockets.
  *
  *   http.c    CivetWeb -> gate -> auth -> struct request

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What handlers may see of the server around them. Callers without sockets have none. */
 #ifndef JVIEWD_SERVE_SERVER_H
 #define JVIEWD_SERVE_SERVER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A tool of agents (serve/mcp): declared with the endpoint that answers it, or that it begins with.
  *
  * Its arguments become parameters of the endpoints that take them; no name of a profile ever stands

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads and writes the slots of kept answers, each checked by key and sum. */
 #include "store/answers.h"
 

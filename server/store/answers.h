@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Answers that took long to make, kept beside the segments.
  *
  *   <cache>/answers/1c3     head {magic, key, count, sum, content}   body

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An attribution on disk, mapped as it is.
  *
  *   head        magic, versions, content, counts, sum of each part, whose it is, sum of the head

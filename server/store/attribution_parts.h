@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside attribution*.c: the file as attribution.c describes it. */
 #ifndef JVIEWD_STORE_ATTRIBUTION_PARTS_H
 #define JVIEWD_STORE_ATTRIBUTION_PARTS_H

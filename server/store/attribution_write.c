@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes an attribution's file. Its entries are filled in the mapped file, where they stand: to
  * write them as well would be the same pages twice. */
 #include <errno.h>

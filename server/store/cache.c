@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is mapped: one entry a content, shared by all who ask, closed some time after the last one
  * lets go.
  *

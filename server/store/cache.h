@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The cache directory: segments and attributions by content, least recently used first out.
  *
  *   <cache>/catalog.sqlite  lock

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The cache on disk: where it lies, and what lies where.
  *
  * Every process has a directory of its own in tmp/ and holds an flock on it: one whose lock is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What goes when the cache is full: the segments used longest ago, of every version.
  *
  * A segment's time of change is the time it was last acquired by anybody. Removing one that another

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The two halves of the cache: what lies on disk (cache_dir.c) and what is mapped (cache.c). */
 #ifndef JVIEWD_STORE_CACHE_PARTS_H
 #define JVIEWD_STORE_CACHE_PARTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Opening the catalog, and who may write it.
  *
  *   lock held by us        catalog.sqlite, WAL             changes stay

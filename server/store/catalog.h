@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which runs there are, what they are made of, and how far each one is: SQLite.
  *
  * The catalog lives in the cache directory. Whoever holds the flock on it writes; another process

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Statements of the catalog's SQLite connection: prepared once, bound, stepped, reset. */
 #include "store/catalog_db.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The catalog's own connection: statements prepared once, bound and read with few words.
  *
  *   catalog.sqlite   runs 1-n files, 1-n hosts; facts by content; metrics by kept id

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Figures of runs that were measured once, by what the cache keeps of a run.
  *
  *   name        kept id    unit   value        reason

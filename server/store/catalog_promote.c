@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From memory back to the disk: when the process that wrote before has ended, or the disk has
  * room again. What this process learned goes over what the file says; the rest of the file
  * stays. */

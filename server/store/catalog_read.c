@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the catalog tells: rows become records, in the order and the bounds that were asked for. */
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What `run=` means. The first rule that any run answers to holds:
  *
  *   id            rf3c1...            one run

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tables. One that is changed raises CATALOG_VERSION; an older file is made anew, for all it
  * holds is found again on disk. */
 #include "store/catalog_db.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Pages of the catalog's file with sums: a layer below SQLite that adds one as a page is written,
  * and checks it as it is read.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What could not be looked at, by root: of this process, not of the file. */
 #include <stdlib.h>
 

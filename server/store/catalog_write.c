@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the ingest tells the catalog: every call is one transaction. */
 #include "store/catalog_db.h"
 

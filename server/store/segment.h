@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A trace on disk.
  *
  * A pure function of one file's bytes and SEGMENT_VERSION: header, data and tables (trace/block.h),

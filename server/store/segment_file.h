@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How a segment lies on disk; writer and reader share it.
  *
  *   0        header, 128 bytes, with its own hash

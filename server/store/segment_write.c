@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Segments, written: small pieces gather in a buffer, large ones go straight to the file. */
 #include <errno.h>
 #include <fcntl.h>

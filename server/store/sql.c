@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One query: opened, checked, stepped, told. */
 #include "store/sql.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Questions in SQL over tables that somebody else has: SQLite without a file.
  *
  *   floor above    struct sql_table {name, columns, open, next, cell}     slices, ops, steps, ...

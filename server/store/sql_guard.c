@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a query may do: read the given tables and call functions that only compute.
  *
  * The list says what is allowed; what a later SQLite brings is refused until it is added here.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside sql*.c.
  *
  *   sql_guard.c   what a query may not do        sql_table.c   tables as SQLite asks for them

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tables of the floor above, as SQLite asks for them.
  *
  *   xBestIndex   which of the query's comparisons the table can use, and in which order its rows

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where a file of a folder goes: below the folder's own directory, as it lay there.
  *
  *   step_7   plugins/profile/09_30/host.xplane.pb  ->  step_7/plugins/profile/09_30

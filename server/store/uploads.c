@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Makes the directories of uploads, counts their bytes, and renames a finished one into place. */
 #include "store/uploads.h"
 

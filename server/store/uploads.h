@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files that came from a browser: kept in the cache, each a run of its own, or those of a folder
  * together.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Opening the user database, and when it may be written.
  *
  *   no file          nothing is read; the first write makes it

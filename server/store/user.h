@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What people said of runs: named baselines, notes, tags, links. A second SQLite database, for it
  * is the one thing here that cannot be found again on disk.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Named baselines: which run a gate holds others against. */
 #include "store/user_db.h"
 

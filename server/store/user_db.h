@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside user*.c: the one connection, and one question or change at a time.
  *
  *   user_ask      lock, connection there? statement -> rows -> unlock

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Short links: 128 random bits that stand for an address. Whoever has one may follow it; nobody
  * guesses one. */
 #include "store/user_db.h"

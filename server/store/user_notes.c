@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Notes on runs and on windows of them; tags, which are words on runs. */
 #include "store/user_db.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the entry of a slice by bisection. */
 #include "trace/attribution.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which op, program, device and step a slice belongs to.
  *
  * A function of the segment and of ATTRIBUTION_VERSION: computed by analyse/attribute/attribute.c,

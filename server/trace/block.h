@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How a trace leaves memory and comes back: data and tables.
  *
  *   data    appended as they come, found again by offset: packed chunks, args columns, blobs

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads packed columns, whole or one value; the layout stands in chunk.h. */
 #include "trace/chunk.h"
 

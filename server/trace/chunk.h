@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Slices of one row as packed columns.
  *
  *   directory   chunk_entry: where, how many, bases and widths of the columns, hash

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Packs the columns of an open row; the layout stands in chunk.h. */
 #include <stdlib.h>
 

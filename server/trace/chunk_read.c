@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Chunks of a trace, whole columns or single values, checked at the first touch.
  *
  * A chunk whose bytes are not those that were written answers as if it were empty, and the trace

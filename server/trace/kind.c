@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The rules that tell kinds of work apart.
  *
  * One table, read from the top; the first rule of which every pattern fits decides. A pattern is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The kinds of work, and the one table that tells them.
  *
  * A kind is decided once, when a slice is decoded, from the facts a format offers; tiles, tables

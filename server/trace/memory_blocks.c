@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Blocks in plain memory: one array that grows, and one span a table.
  *
  * The arena keeps every earlier array, so what was once readable stays where it was.

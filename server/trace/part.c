@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The words for what a file is to its run. */
 #include "trace/part.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a file is to its run. */
 #ifndef JVIEWD_TRACE_PART_H
 #define JVIEWD_TRACE_PART_H

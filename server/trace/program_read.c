@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Programs, instructions and documents of a trace: checked when it is opened, unpacked when they
  * are asked for. */
 #include "base/hash.h"

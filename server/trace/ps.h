@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sums of picoseconds. One row's times fit 64 bits (see trace.h); those of many rows, devices or
  * steps need not, if a file says so: 2^63 ps are 106 days. A sum then stops at the greatest time
  * there is instead of coming out below zero, stays there, and has no mean and no share: whoever

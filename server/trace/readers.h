@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of a trace: what its readers share and nobody else sees. */
 #ifndef JVIEWD_TRACE_READERS_H
 #define JVIEWD_TRACE_READERS_H

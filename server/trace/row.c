@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which slices of a row a time or a window touches: binary searches over chunks, then in one. */
 #include "base/file.h"
 #include "trace/chunk.h"

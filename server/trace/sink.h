@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The one mouth of every decoder.
  *
  * Push in file order; the sink assigns event ordinals, nests, lays lanes, packs columns and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Appends bytes to memory, and beyond a limit to a temporary file without a name. */
 #include "trace/spill.h"
 

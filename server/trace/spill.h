@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bytes that must wait for the end without staying in memory.
  *
  * Appended as they come, read back by offset. The last 256 KiB stay in memory; what goes

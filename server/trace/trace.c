@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Looking things up by name: texts, programs, instructions. */
 #include "trace/trace.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is known of one profile file, immutable, mapped.
  *
  *   trace

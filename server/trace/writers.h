@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the sink drives, and what a trace opens, beside its own rows.
  *
  *   sink.c ── events, args ───────────> args.c          (args.h)

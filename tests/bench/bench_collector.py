@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What the collector costs: of a thread that tells ranges, of the writer, in bytes, in memory, at the start.
 
 usage: bench_collector.py BUILD   (a release build with jview-collect, nvtx_program, cuda_program and the fakes)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How fast an HLO proto becomes a trace, against a bare walk of its fields.
  *
  *   bench_hlo      walk_mb_per_s, decode_mb_per_s, share

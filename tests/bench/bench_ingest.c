@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How fast an XPlane becomes a segment, against a bare walk of the same bytes.
  *
  *   bench_ingest [--rounds 5] [--threads 1] [--dir /dev/shm] FILE | cpu:EVENTS | gpu:EVENTS

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How fast an SQLite export of Nsight Systems becomes a trace, against a bare SELECT of its
  * columns.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_scan DIR: looking at a tree of runs, against a bare walk of it with a stat of each file.
  *
  * Makes the tree where DIR is not there yet: 10,000 run directories of three files. Prints, in ms

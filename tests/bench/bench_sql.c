@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_sql: what SQLite itself takes for a row of a virtual table, beside a row of its own table.
  *
  *   constant   1,000,000 rows that hold one number: nothing is read, nothing is computed

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How long a screen of tiles takes, at any zoom of ten million slices.
  *
  *   bench_tiles [--slices 10000000] [--dir /dev/shm] [--only steps|even|burst]

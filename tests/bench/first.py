@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The first answer beside xprof-rs: from exec to an overview and to a timeline, of a file that neither has seen.
 
 xprof-rs, XProf's page over a backend in Rust, is a package of PyPI; it is put into a virtual environment outside of the project

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """How often the gate is wrong on real runs: pairs of equal programs, and of one that does 3 % more.
 
     gate.py JVIEWD EQUAL SLOWER [--pairs 200] [--slow 100] [--baseline 1]

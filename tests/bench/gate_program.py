@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A program to be profiled many times over: equal work, or a little more of it.
 
     gate_program.py OUT --runs 10 --steps 12 --work 300 [--asynchronous]

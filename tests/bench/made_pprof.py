@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A CPU profile of pprof for measuring: made_pprof.write(path, samples). The same bytes in every run.
 
 Samples of a call tree of 40,000 places, 14 calls deep on average, in random order: the worst there is, since profilers

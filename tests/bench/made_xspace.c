@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the XSpaces of made_xspace.h field by field. */
 #include "bench/made_xspace.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Large XSpaces of two shapes, made in memory for measuring.
  *
  *   cpu    6 lines; ops with nine stats and their `end:` partners, annotations, Python frames, in

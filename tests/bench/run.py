@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """run.py [PATTERN | first [PROFILE...] | --xprof PROFILE... | --web [PROFILE|- [PART,...]]]: the figures of docs/performance.md, one a line: name value unit goal ok|short.
 
 Each group makes its own profiles from a seed below build/bench and is measured in one sitting on one

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A jviewd of one's own: started on a free port with a cache of its own, asked over one connection, stopped."""
 
 import http.client

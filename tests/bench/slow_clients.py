@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """How long somebody waits for an answer while 2,000 connections of each slow kind hang: half heads, half bodies, idle
 ones, clients that read nothing. Prints a line a kind; `--bar MS` fails where a 99th percentile is above it.
 

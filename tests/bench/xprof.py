@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """xprof.py PROFILE...: real profiles opened and asked, beside XProf; `./dev bench --xprof PROFILE...` runs it.
 
 PROFILE is an *.xplane.pb (or .xz). JVIEWD_XPROF names a Python that has the package xprof; without it, or without a profile, a word

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A program that uses CUDA: initialises it, then launches from several threads.
  *
  * usage: cuda_program THREADS LAUNCHES [sleep MILLISECONDS | kill | profile TIMES | xla STEPS |

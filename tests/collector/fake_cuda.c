@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A CUDA driver without a GPU: loads the library that CUDA_INJECTION64_PATH names as the real one
  * does, and hands what is launched to the fake CUPTI. */
 #include <dlfcn.h>

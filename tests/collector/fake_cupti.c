@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A CUPTI without a GPU, from the public facts in cupti_abi.h. A launch makes, with its number:
  *
  *   a kernel     "matmul", "softmax", "add" in turn, of 1,000 + 10 * (number % 7) ns, and its call

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An NVML without a GPU, from the public facts in nvml.c: two GPUs. The second one runs hot: it is
  * at 300 W and 95 degrees, and from its third look on slowed down by heat.
  *

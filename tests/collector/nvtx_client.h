@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An NVTX for test programs: it loads what NVTX_INJECTION64_PATH names and calls through the places
  * that the library filled, as the public headers do. */
 #ifndef JVIEWD_TESTS_NVTX_CLIENT_H

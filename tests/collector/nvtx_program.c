@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A program that tells NVTX ranges, with an NVTX of its own: nvtx_client.h.
  *
  *   nvtx_program MODE [COUNT]

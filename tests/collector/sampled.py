@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A program of which it is known where it spends its time: three quarters of the main thread's in heavy, a
 quarter in light, all of another thread's waiting."""
 

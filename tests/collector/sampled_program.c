@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A program of which it is known where it spends its time: most of it in spends_most, some in
  * spends_some. */
 #include <stdio.h>

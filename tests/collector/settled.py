@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Readers leave a file alone that changed a moment ago; who knows that nobody writes there any more need not wait."""
 
 import os

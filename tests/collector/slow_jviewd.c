@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stands where jviewd would: does nothing for long, or, where $SLOW_JVIEWD_FAILS, fails with two
  * lines. */
 #include <stdio.h>

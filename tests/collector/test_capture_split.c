@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A spool of two captures becomes two. Whoever pulls the plug finds the whole one or both parts:
  * the whole one goes when the disk has the parts and their names, and stays where it refuses. */
 #include "launch/capture/capture_split.h"

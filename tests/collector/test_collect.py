@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """jview-collect around a program that tells NVTX ranges: what it told stands in the profile, whatever
 became of the program; and the program never notices."""
 

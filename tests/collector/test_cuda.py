@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """jview-collect around a program that uses CUDA, with a driver and a CUPTI that are made up: what the
 script launches is what jviewd reports, to the nanosecond; whatever CUPTI refuses, the program goes on
 and the profile says what is missing.

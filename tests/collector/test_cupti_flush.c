@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Flushes of CUPTI that take long: told once five seconds are over, by a clock that the test turns;
  * no more than one waits behind the one at work. */
 #include "inject/cupti/cupti_flush.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The prefixes in cupti_abi.h against the headers of the CUDA toolkit, where it is installed: this
  * compiles, or it does not. */
 #include <cupti.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names of kernels: CUPTI may put another at a place where one was, once its module is gone. */
 #include "inject/cupti/cupti_names.h"
 

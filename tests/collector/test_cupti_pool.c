@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The pool of CUPTI's buffers: what is taken comes back once, whole, and no more than there is. */
 #include "inject/cupti/cupti_pool.h"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The end of a recording: what was recorded becomes XPlane, with the figures that the script gave, for jviewd and, where
 $JVIEW_XPROF_PYTHON names a Python that has it, for XProf. Where that cannot be done the spool stays, and why is told."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What jview-collect is asked for: when it records, what, where to, and how it is turned while it runs."""
 
 import collections

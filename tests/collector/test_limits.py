@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Where the collector's room ends, and where a program is killed: what is there is right, what is not is
 counted. JVIEWD_KILLS is how many programs are killed (20)."""
 

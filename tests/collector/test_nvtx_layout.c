@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nvtx_abi.h against the headers of NVTX, where they are installed: this compiles, or it does
  * not. */
 #include <stddef.h>

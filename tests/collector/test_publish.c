@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A name is taken once, on whatever file system: the calls that some do not know fail here as they
  * do there. */
 #include "launch/spool/publish.h"

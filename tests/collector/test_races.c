@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rings, texts, free ranges and the pool under ThreadSanitizer: eight threads tell, one reads as
  * the writer does. What was told is what was read or lost, and nothing is a race. */
 #include <pthread.h>

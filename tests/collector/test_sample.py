@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Where threads were: Python stacks of every Python that is installed here, read from outside, and the processor's
 stacks where the system permits it. Which functions, files and lines, and what dominates; never how long. Where
 it is forbidden the message says by what, and the program goes on."""

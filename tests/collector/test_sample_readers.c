@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the samplers read of other programs: mappings, symbols, line tables, Python's own table.
  * Right where it is right; where it is anything else, nothing is believed and nothing breaks. */
 #include <elf.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The system strip: figures of the machine, of the process and of GPUs (an NVML that is made up) as
 counters with their units, what slows a GPU down as slices, and a word where there is no NVML."""
 

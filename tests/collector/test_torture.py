@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Each call of the collector fails once, in turn: the program under it starts, runs to its end, and its exit code comes back.
 
 JVIEWD_TORTURES is how many passes there are (60), spread over all calls; 0: every one. Only calls of jview-collect and of the

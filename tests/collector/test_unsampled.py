@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """jview-collect of a build without samplers: what asks for samples is refused with a sentence, all else goes on."""
 
 import subprocess

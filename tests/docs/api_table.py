@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The table of endpoints in docs/api.md, made of api/openapi.yaml: `api_table.py --write` puts it there, without it the table is printed."""
 
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Markdown as its reader uses it: the blocks one copies, the headings one is led to, the links one follows.
 
     ```            a shell block: lines to type

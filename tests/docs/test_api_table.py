@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """docs/api.md lists the endpoints that api/openapi.yaml has, with the parameters that they take."""
 
 import difflib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Every block of the pages that one follows, followed: typed in a directory where `runs/profiles` and `tests/samples` hold the samples.
 
 Where a page shows output, it is compared. What cannot run here stands in ELSEWHERE with its reason, and is printed with it. A command that

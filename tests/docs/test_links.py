@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Every link between the pages leads somewhere, and every path of the repository that they name is there."""
 
 import subprocess

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What docs/troubleshooting.md quotes, this program says: each text in double quotes stands in the sources, "..." for what varies.
 
 What others say (JAX, TensorBoard, ssh, CUPTI) stands in italics or as code, never in double quotes; the few headings that quote them are

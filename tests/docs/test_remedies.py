@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Advice names what there is: every remedy of every finding, on every platform.
 
 The remedies are read from the sources; their parts are chosen as server/analyse/findings/platform.h says. A word of one platform

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What axe finds serious on a page, and that it finds nothing in either theme. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

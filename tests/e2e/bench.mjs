@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The browser's figures over a large run: `./dev bench --web` makes it and prints them.
  *
  *   node bench.mjs DIRECTORY [PROFILE [PART,...]]   name value unit goal ratio ok|short, a line each; - is no PROFILE

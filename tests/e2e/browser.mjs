@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Chromium, and pages that are watched: what leaves the origin, what is on its way, what the console says. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Programs that run are recorded from the list of runs; what comes opens; what fails says why. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

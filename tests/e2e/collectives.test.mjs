@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Collectives beneath hosts: the sentence, the picture of arrivals and the table say what the server says. */
 import assert from 'node:assert/strict';
 import { openPage, settle } from './browser.mjs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What changed between two runs: tick two, read the sentence, sort, filter, swap, go into either, come back. */
 import assert from 'node:assert/strict';
 import { assertAccessible, violations } from './axe.mjs';

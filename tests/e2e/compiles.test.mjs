@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Compiles and transfers: what a sample holds, why another has none, and a made reply. */
 import assert from 'node:assert/strict';
 import { changeAnswers, openPage, settle } from './browser.mjs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The view that stands in another page, a notebook's say: only where the server was told of that page. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';

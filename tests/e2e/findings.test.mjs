@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What to do first: sentences with what they win, each a click from its evidence; all of them on
  * demand. */
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The flame graph: relatives of the focus, search, and two hundred thousand nodes. */
 import assert from 'node:assert/strict';
 import { address, json, openPage, settle, until } from './browser.mjs';

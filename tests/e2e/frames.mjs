@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How smooth the timeline is: pans and zooms for 300 frames, as a hand would.
  *
  *   $JVIEWD_URL or the samples; node frames.mjs [RUN]     prints  name value unit

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* While one pans and zooms, what is on the screen is always painted from something. How long a frame
  * takes is printed, not judged: it is the machine's as much as ours, and tests/bench has its goals. */
 import assert from 'node:assert/strict';

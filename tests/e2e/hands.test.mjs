@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Hands on the timeline: menus, boxes, marks, idle gaps, tracks put in order, touch. */
 import assert from 'node:assert/strict';
 import { address, json, openPage, pass, rest, settle, until, windowOf } from './browser.mjs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the tab's memory does while one wanders: zooms and pans to ever other places, opens other views
  * and comes back.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tab's memory is bounded: what was looked at and left is let go. */
 import assert from 'node:assert/strict';
 import { measureHeap } from './heap.mjs';

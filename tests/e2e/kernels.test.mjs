@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels: absent on a CPU with the reason, its annotations there; and with kernels the table that the server gives. */
 import assert from 'node:assert/strict';
 import { changeAnswers, openPage, settle } from './browser.mjs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Without a mouse: the three things people come for, by keys alone; and the page as it is zoomed,
  * in forced colours, and before its first paint. */
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory over time, as compiled, as saved: what counts is drawn, named and told under the pointer. */
 import assert from 'node:assert/strict';
 import { changeAnswers, openPage, settle } from './browser.mjs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Notes: written of a run and of a range, seen on the ruler and in the list, removed; a short link returns. */
 import assert from 'node:assert/strict';
 import { openPage, settle } from './browser.mjs';

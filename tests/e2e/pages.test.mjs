@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every page opens, says its sentence, stays within the origin, complains of nothing, and has no
  * serious fault that axe can find; in both themes. */
 import assert from 'node:assert/strict';

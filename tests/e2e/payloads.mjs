@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A hundred names that would run, restyle or break a page that took them for anything but text. */
 const CALL = 'globalThis.hit=1';
 const TAGS = [

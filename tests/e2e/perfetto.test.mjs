@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The hand-over to Perfetto, to a stand-in at the shipped address: who asks, who answers, what
  * arrives; and what is said when nobody answers. */
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What happens to a server or a tab in an hour of work: killed and started again, slow, a run written
  * anew, ten tabs, hidden tabs, clocks that differ, back and forward. */
 import assert from 'node:assert/strict';

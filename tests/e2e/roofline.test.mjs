@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Roofline: the sentence, the picture and the table say what the server says. */
 import assert from 'node:assert/strict';
 import { openPage, settle } from './browser.mjs';

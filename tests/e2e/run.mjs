@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The browser's tests: node run.mjs [PART OF A TITLE]
  *
  *   lane 1   Chromium and server of its own   test, test, test, ...

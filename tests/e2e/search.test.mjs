@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Searching on the timeline: terms, counts where they are, and more hits than a page. */
 import assert from 'node:assert/strict';
 import { json, openPage, rest, settle } from './browser.mjs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One slice: how it stands among its mates, its instruction, what it waited for, its table. */
 import assert from 'node:assert/strict';
 import { json, openPage, settle, until } from './browser.mjs';

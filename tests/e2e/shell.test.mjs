@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Around the views: palette and help from one list, the dock, a lost server, facets, the hand-over. */
 import assert from 'node:assert/strict';
 import { changeAnswers, openPage, pass, settle, until } from './browser.mjs';

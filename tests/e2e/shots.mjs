@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every page x theme x width x run as PNG:
  *
  *   node shots.mjs DIR [--views A,B] [--sizes 1280x720,3840x2160] [--themes dark] [--over PATH]... [RUN...]

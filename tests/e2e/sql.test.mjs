@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The SQL page: a query is typed, run, shown, drawn, kept and sent as a link; an error points at its place. */
 import assert from 'node:assert/strict';
 import { assertAccessible } from './axe.mjs';

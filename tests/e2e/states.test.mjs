@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Empty, live, lost, hostile: the states of a page that nobody plans for, each with a server of its
  * own. */
 import assert from 'node:assert/strict';

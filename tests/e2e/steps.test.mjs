@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Steps and hosts: what stands in the tables is what the server says, by each division. */
 import assert from 'node:assert/strict';
 import { openPage, settle } from './browser.mjs';

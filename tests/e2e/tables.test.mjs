@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tables: sorting, filtering, drill-down, keyboard; the flame graph's zoom; steps lead to the timeline. */
 import assert from 'node:assert/strict';
 import { address, json, openPage, settle, until } from './browser.mjs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The timeline by hand and by key, against what the API says of the same run. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The runs as a workbench, and what every table can: units, groups, words of columns, type-ahead,
  * copies, a file of what is shown, and as many rows as there are. */
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the scripts of this folder share: the real program, with directories and a port of its own.
 
 A test is a function that takes a Place; it fails by an assertion. `main` runs all of a script and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A page shared with programs under tests/shims/fail.c, and that shim made ready: which call fails, and how many there were."""
 
 import mmap

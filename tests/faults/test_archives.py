@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Archives of directories instead of directories: they open as what they hold; hostile ones write nothing, and harm nobody."""
 
 import io

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A snapshot of memory is no run that one falls for: the latest is one with a timeline, and its own page says bytes."""
 
 import json

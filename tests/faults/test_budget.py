@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Memory that cannot be had: a question is refused with the limit's name, and no burst of questions ends the server."""
 
 import os

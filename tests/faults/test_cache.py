@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A cache that is full, read-only, deleted, damaged, foreign or too small."""
 
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Indexing processes that are killed, and a server that is killed with them."""
 
 import os

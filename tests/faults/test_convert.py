@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Reports of Nsight Systems with a program `nsys` on the PATH: ours, which does what the real one would."""
 
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Files of the cache that are damaged on disk: every answer is the one of the sound cache, and says that it was made anew.
 
 JVIEWD_DAMAGES is how many are tried (60), JVIEWD_DAMAGE_SEED which. Each damages one file (a flipped bit, 512 bytes zeroed, two pieces of

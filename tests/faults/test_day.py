@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A day in a profile directory, played before one server.
 
 It starts on an empty directory. After every step (files are copied in, grow, are cut, replaced,

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`jviewd doctor`: what it finds in a directory, the line that mends it, and its exit code."""
 
 import functools

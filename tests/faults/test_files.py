@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What may be wrong with a profile directory and its files, and what may happen to them meanwhile."""
 
 import os

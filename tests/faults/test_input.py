@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Broken and hostile files: the indexer says what is wrong and ends by itself; the server serves on."""
 
 import gzip

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Files of the cache that are cut under a server that has them mapped: no signal ends it, and what is asked is answered from a new index."""
 
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Where notes are kept: a directory that vanishes while it is in use, a disk that is full."""
 
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """jviewd prune: says what may go, deletes only what it was told to, and never what is pinned."""
 
 import shutil

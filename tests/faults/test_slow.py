@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A mount on which each stat takes 200 ms: the list is there all the same, and fills as it is looked at."""
 
 import os

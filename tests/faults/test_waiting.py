@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Questions that wait for a run to be indexed: so many have a thread each, the next is told to ask again, and others are answered."""
 
 import http.client

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Each allocation and each call on files of a command fails once, in turn: the answer is the sound one, or none and the reason
 is said; what was acknowledged stays, and the next command finds all as it should be.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What each instruction of any module costs: finite and not negative, or said to be unknown. */
 #ifndef JVIEWD_TESTS_COST_ANY_H
 #define JVIEWD_TESTS_COST_ANY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs any bytes through every decoder and the reader of what came out. */
 #include "decode_any.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What all decoders promise, whatever the bytes: a trace that opens, or a failure with a sentence.
  * Anything else ends the process. */
 #ifndef JVIEWD_FUZZ_DECODE_ANY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The gate and the query strings, on any request.
  *
  *   GET /api/top?run=a HTTP/1.1      method, target, version

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as an HLO proto; what is read of it is printed, and its heap replayed. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as the text of a module, in a file of any name: the first line names it. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as an SQLite export of Nsight Systems. */
 #include "decode_any.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a Parquet table of nsys-jax: of ranges, and of anything else. */
 #include "decode_any.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a Perfetto trace. */
 #include "decode_any.h"
 

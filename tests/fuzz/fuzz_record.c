@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a spool of jview-collect: as they stand, or, behind a first byte of 1, as payloads
  * of frames that check, or no mutation would ever come past their sums.
  *

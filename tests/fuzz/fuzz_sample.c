@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the samplers read of other programs, taken for it; the first byte says what the rest is.
  *
  *   0  the kernel's ring: head u16, tail u16, then its bytes     -> records -> samples

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A damaged segment: opened or refused, and whatever opens can be read to the end.
  *
  *   input   edits of 12 bytes { table u8, width u8, offset u16, value u64 } over a sound trace

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as Chrome JSON; what opens goes out again. Bytes that begin with 0xff are put over
  * the edge of a window, as far as the second one says. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as gzip, zstd and xz: pieces, then an end or a failure with a sentence; never more than
  * the budget. */
 #include <stdlib.h>

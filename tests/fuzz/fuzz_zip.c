@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as an archive of nsys-jax, and what is packed in it. */
 #include "decode_any.h"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """make_nsys_seeds.py DIR: small SQLite exports as Nsight Systems writes them, made up, for the fuzzer to start from."""
 
 import pathlib

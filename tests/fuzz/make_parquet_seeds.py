@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """make_parquet_seeds.py DIR: small flat Parquet tables, written here from the format's description: for tests and the fuzzer.
 
 Each holds the columns "Name" (text or null), "Projected Start" (int64), "Projected Duration" (int64), "Lvl" (double or null):

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """make_perfetto_seeds: writes small Perfetto traces for fuzz_perfetto into seeds/perfetto.
 
 Every field of an event that the decoder knows, nested arguments, interned texts and their

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """make_pprof_seeds: writes small pprof profiles for fuzz_pprof into seeds/pprof.
 
 Device memory with labels; CPU samples with inlined frames, addresses and mappings; types, labels

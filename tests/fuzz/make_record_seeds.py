@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Seeds of fuzz_record: payloads of frames, behind a first byte of 1 (see fuzz_record.c)."""
 
 import pathlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Seeds of fuzz_sample: a ring of the kernel's records, a small ELF file, the memory of a Python of two versions, lines
 of mappings and of code (see fuzz_sample.c)."""
 

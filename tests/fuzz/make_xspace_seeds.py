@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """make_xspace_seeds: writes small XSpace files for fuzz_xspace into seeds/xspace.
 
 Every field that the decoder knows, every type of stat, GPU, TPU and CPU planes, a program, clocks

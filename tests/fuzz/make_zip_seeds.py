@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """make_zip_seeds.py DIR: small ZIP archives for the fuzzer: one of one trace, one as nsys-jax writes it (its tables from
 make_parquet_seeds.py)."""
 

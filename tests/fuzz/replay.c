@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs a fuzz target over files: how every build replays the seeds.
  *
  *   fuzz_NAME PATH...   each file, and every file below each directory

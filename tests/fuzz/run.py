@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """run.py SECONDS [NAME...]: every fuzz target for SECONDS, two at a time; what each found.
 
 New inputs are kept in build/fuzz-corpus/NAME, crashes in build/fuzz-findings/NAME. A line a target:

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """again_xplane.py TRACE_AGAIN [DIR...]: profiles, written as XPlane and read again, are the same: every slice, arg, sample and arrow of
 an XPlane, and all that has a place in one of other formats. Without DIR: $JVIEW_CORPUS and the directory `captures` beside it."""
 import json

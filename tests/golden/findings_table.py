@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Which rule fires on which profile: prints the table, or compares it with findings_expected.txt.
 
   findings_table.py            compares; 77 where $JVIEW_CORPUS names no profiles

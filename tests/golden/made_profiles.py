@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What make_profile knows by construction is what the decoders read.
 
   made_profiles.py TRACE_DUMP MAKE_PROFILE

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of manifests share: each decodes every file of its format in $JVIEW_CORPUS and asserts every count that
 $JVIEW_CORPUS/MANIFEST.json states of it, so that a number is never typed by hand."""
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """manifest_beside.py TRACE_DUMP: what a profile does not hold, the modules beside it tell, in a real jviewd.
 
 Each directory of nsys-jax in $JVIEW_CORPUS holds its modules as files beside the table of ranges. Packed as the ZIP archive that

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """manifest_chrome.py TRACE_DUMP: every Chrome JSON of $JVIEW_CORPUS is read as its manifest counts it, and as Python reads it.
 
 From MANIFEST.json: events by phase, processes, threads, times by spelling, span, displayTimeUnit, members beside the events.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Every file of the corpus opens, or is refused with the true reason, in a real server on all of it.
 
   manifest_corpus.py TRACE_DUMP      with $JVIEW_CORPUS; the program is $JVIEWD_DEV

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """manifest_hlo.py TRACE_DUMP: every HLO proto of $JVIEW_CORPUS holds what its manifest counts, once in the trace's tables and
 once when the kept blob is read whole; every text of a dump has its lines, and as many computations and instructions as a
 pattern finds in it; numbers of buffers and operands equal those of an own reader of the wire."""

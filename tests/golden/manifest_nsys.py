@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """manifest_nsys.py TRACE_DUMP: every SQLite export of Nsight Systems in $JVIEW_CORPUS is read as its manifest counts it, and as
 SQL sums it.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """manifest_parquet.py TRACE_DUMP: every Parquet table of $JVIEW_CORPUS has the rows and columns that its manifest counts."""
 import sys
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """manifest_perfetto.py TRACE_DUMP: every Perfetto trace of $JVIEW_CORPUS is read as its manifest counts it, and as a reader of
 its own counts the wire: packets, events by type, pairs of begins and ends on each track and how long they are, arguments,
 samples of counters, arrows."""

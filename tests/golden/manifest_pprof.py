@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """manifest_pprof.py TRACE_DUMP: every pprof profile of $JVIEW_CORPUS holds what its manifest counts."""
 import sys
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """manifest_xplane.py TRACE_DUMP: every XPlane of $JVIEW_CORPUS holds what its manifest counts: planes with events, their lines and
 events, what their metadata describe, the hosts' names, and the range of time. Lines are counted once more from the bytes: those of one id in one plane are one."""
 import collections

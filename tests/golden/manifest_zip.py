@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """manifest_zip.py TRACE_DUMP: every ZIP archive of $JVIEW_CORPUS is read whole.
 
 An archive of one file is that file: as many slices as Python counts in it. An archive of nsys-jax has the manifest's members, and

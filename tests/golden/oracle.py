@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """oracle: compares what the XSpace decoder yields with an independent reader, to the picosecond.
 
   oracle.py TRACE_DUMP FILE...     prints a line a file; exit code 1 when any number differs

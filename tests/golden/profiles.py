@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every profile of $JVIEW_CORPUS and of captures/ beside it, behind one server that has indexed them."""
 import contextlib
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls of jitted functions and executions of their programs, from the raw events: for truth_firings.py.
 
   call        PjitFunction(f), not within another one on its line

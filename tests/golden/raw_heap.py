@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a compiled module's memory could spare, reckoned from its HLO proto alone: for truth_firings.py.
 
   HloProto 1 module, 3 buffer assignment

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """run_corpus: holds the XSpace decoder against every readable profile there is.
 
   run_corpus.py TRACE_DUMP [DIR...]

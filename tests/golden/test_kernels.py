@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """PyTorch's profiles of $JVIEW_CORPUS, asked by `jviewd`, against plain sums over their JSON: count and time of every kernel,
 time by kind of work, time in which each GPU was busy; and against the reports of TraceLens that lie beside some of them."""
 import collections

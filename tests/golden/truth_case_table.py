@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Cases made after other people's reports: a question each, and what is right by the program that was recorded, by its clock, or by
 the numbers in the file. Small ones lie in cases/ here, the others beside $JVIEW_CORPUS."""
 

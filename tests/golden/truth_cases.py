@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Profiles of other people that lie beside $JVIEW_CORPUS, against what their raw events say.
 
   t4        TensorFlow 2 on a GPU: each layer takes what the kernels take whose annotation names it, as an independent reader sums

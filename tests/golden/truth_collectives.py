@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Collectives against sources that know nothing of ours:
 
   captures/multi-device   sums of op events and of their Rendezvous, sizes and groups by hand from the program that was run

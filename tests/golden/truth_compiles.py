@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compiles and transfers against the raw events of the same files, read by another reader, and nsys tables by SQL: times and
 counts to the picosecond, bytes to the byte. Skipped in part where captures/ does not lie beside $JVIEW_CORPUS."""
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What two tables tell of one thing is one number, on every run of $JVIEW_CORPUS and of captures/ beside it: every sum here is
 made of the replies alone, so nothing is typed by hand and any profile may be added.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """FLOPs, bytes, rates and limits of ops against sources that know nothing of ours:
 
   captures/*/xla-dump   XLA's own cost analysis of the compiled programs (cost.json), module by module

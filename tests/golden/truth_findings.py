@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Each rule fires on exactly the profiles that findings_expected.txt says."""
 import sys
 

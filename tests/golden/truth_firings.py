@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What fires where (findings_expected.txt) against the raw events: for rules that a short reckoning over a file can decide, a
 plain reader says on every profile of its format whether they must fire, how often, and the figures that some of them state.
 

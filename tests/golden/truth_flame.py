@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Flame graphs against sources that know nothing of ours, where they lie beside $JVIEW_CORPUS:
 
   captures/*            scope, source line and Python calls of every op of CPU captures, from xplane_reader

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Tables of kernels against sources that know nothing of ours, where they lie beside $JVIEW_CORPUS:
 
   ../golden/gpu-*/tables.json   kernel_stats of XProf, row by row, to the nanosecond

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Ops of two runs are matched right: captures of one model, compiled with one change each (pairs/).
 
 What is right is known from how the pairs were made, and read from the HLO by a decoder that knows nothing of

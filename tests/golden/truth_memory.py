@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Memory against sources that know nothing of ours, where they lie beside $JVIEW_CORPUS:
 
   allocator events    every level, peak, owner and remainder from the raw events, by a plain replay of our own

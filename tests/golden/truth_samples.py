@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The sample that waits for no step, against tests/samples/truth.json: what JAX's own reader finds in the file, and the program's
 own clock. Its annotations last a hundredth of a step, so whoever takes them for steps is wrong by that much."""
 import json

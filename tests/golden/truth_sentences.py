@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A sentence survives its own evidence: the opening sentence and the steps of every profile of $JVIEW_CORPUS and what lies
 beside it, held against the rest of the same replies. What is compared is recomputed here from rows.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`--step N` against the raw events of JAX programs that do not block in their steps: what tables by name and by track and the
 flame of tracks show of step N are the ops of its run id, wherever they ran, and what its own thread did inside of its mark.
 The programs are the cases beside $JVIEW_CORPUS that call one jitted function a step."""

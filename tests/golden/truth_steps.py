@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Steps, their breakdown, idle time and hosts against the raw events, and against XProf's step tables, where golden/ and
 captures/ lie beside $JVIEW_CORPUS. Where XProf leaves steps out or adds hosts up, the raw events say what is right."""
 import json

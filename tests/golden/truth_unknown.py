@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """No zero stands for unknown: every endpoint is asked of every profile, and a field that the profile
 cannot know must be null with a reason, not 0.
 

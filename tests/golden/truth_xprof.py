@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """XProf's other tables, row by row, where ../golden lies beside $JVIEW_CORPUS: framework ops of devices and hosts, op profile by
 category, input pipeline, pod, what a device can do, idle time. truth_steps.py, truth_costs.py, truth_kernels.py, truth_flame.py
 and truth_memory.py have the rest. A row that is not ours stands in KNOWN, with why in docs/xprof-differences.md."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """xplane_reader: an independent, slow and plain reader of XPlane files, to compare ours with.
 
 Standard library only.  Everything is read into dictionaries first and summed afterwards; nothing

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One server over the samples for all tests of a script; raw requests where urllib knows better.
 
 A test is a function that takes the server; it fails by an assertion. `main` runs all of a script and

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes api/examples/ from the samples' own replies; run it after a reply's shape has changed.
 
 What no sample holds (a counter, a link) is written out below, in the shapes that api/openapi.yaml

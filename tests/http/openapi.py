@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """api/openapi.yaml as a judge of replies. Stricter than the page itself: what a reply holds and its
 schema does not name is a fault too."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // profiler_server.mjs CASE FILE: speaks gRPC as a profiler server does, and misbehaves as CASE says. Prints its port.
 import { createServer } from 'node:http2';
 import { readFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One question an endpoint, as the examples and the schemas ask it."""
 
 from common import RUN, good

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """One server for hours: runs come, change and go, files are uploaded and deleted, events are followed, SQL and every
 route are asked without end. A line a minute; it fails where the server ends, an answer is a 5xx that nobody asked for,
 or memory, descriptors or threads have grown at the end beyond what the first tenth of the time saw.

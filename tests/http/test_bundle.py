@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A run as one file: opened elsewhere it answers the same, byte for byte; what was written of it comes along;
 whatever is wrong with it is said."""
 

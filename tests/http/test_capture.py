@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """jviewd capture: what a profiler server answers lands in the profile directory, whole; what it answers wrongly is said."""
 
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Profiles that `prune --compress` put away packed: the run stays what it was, under the eyes of a server that watches."""
 
 import io

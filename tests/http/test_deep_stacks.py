@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Stacks of 600 frames: JSON nests at most 500 deep, and no weight is lost by that."""
 
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Memory over many questions: none of them was asked before, over every route, and the server stays as large as it was.
 
 JVIEWD_QUESTIONS is how many are asked while memory is watched (1200; 20000 in the long form). Every worker has

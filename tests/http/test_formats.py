@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Every route that declares `format`: the same rows as JSON, CSV and Markdown."""
 
 import csv

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Who may ask, on the wire and with the real program: shapes, prefixes, tokens, Perfetto."""
 
 import gzip

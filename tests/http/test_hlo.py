@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """/api/hlo: list, text, tables, one instruction; joined with what the ops table says."""
 
 import csv

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A run of many files: all of them are told in the end, also where the last ones follow each other at once, and its answers are kept."""
 
 import common

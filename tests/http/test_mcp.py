@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Agents: the protocol over lines and over HTTP, the tools' numbers against the endpoints', budgets, what is refused.
 
 Speaks the protocol by itself; test_mcp_client.py leaves that to the client of the Python package `mcp`.

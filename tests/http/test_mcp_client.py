@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Agents as people have them: the client of the Python package `mcp`, over lines and over HTTP, lists the tools, asks each
 of them, and gets the endpoints' numbers. Skipped, and said so, where that package is not."""
 

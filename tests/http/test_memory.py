@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Memory over HTTP: allocators and owners against a replay by hand, heaps of the samples, what each view refuses."""
 
 import csv

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A verb answers for the whole place that it was asked for: every rank of a job, each profile directory, the run that was captured last; and names what is
 no run yet."""
 

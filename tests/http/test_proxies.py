@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What one reader takes for a header and another skips: sent straight, through nginx and through HAProxy, nothing
 hidden in it is ever answered. A proxy that is not installed is left out, by name."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Bad query strings, 400 kinds and more: each is refused with a sentence, none harms the server.
 
 A kind is an endpoint, a parameter it declares, and a way to get that parameter wrong.

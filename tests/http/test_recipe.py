@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The recipes of docs/guide.md for continuous integration, word by word, with samples in place of profiles.
 
     origin/main  train.py writes step_500      the pull request  train.py writes step_1000, whose layer_1/mlp is slower

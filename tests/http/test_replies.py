@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Replies: their schemas, pages that join, the same numbers in every format, tags, encodings."""
 
 import csv

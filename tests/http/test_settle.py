@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Right after a capture: commands wait until its files rest, and say what for; servers are not idle before they looked."""
 
 import json

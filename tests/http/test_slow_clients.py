@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Clients that send or read slowly, or not at all, hold nobody up: each kind has more connections than the server
 has threads, and somebody else is answered all the while. A wrong token is answered later each time."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Snapshots over HTTP: lists, sums, differences and graphs against sums of the samples by hand."""
 
 import pathlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Lines of source files: only below --source-root, whatever is asked for."""
 
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """SQL: the endpoints' numbers, every column, formats, places of errors; attacks end and the server lives on."""
 
 import csv

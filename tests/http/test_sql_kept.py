@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """SQL over a large run: views are the tables that the server keeps for its endpoints, and need no segment."""
 
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Threads over HTTP, in SQL and on the command line, against a reader of its own (golden/xplane_reader.py)."""
 
 import csv

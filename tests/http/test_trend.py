@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Trends over what was measured of each run: the numbers of compare, over HTTP, from the command line and for Prometheus."""
 
 import csv

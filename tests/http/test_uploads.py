@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Files that clients bring: what is taken and what is refused, by whom, and what is left of it; pages that
 frame the embedded view."""
 

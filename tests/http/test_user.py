@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What people say of runs: baselines, notes, tags, links; over HTTP and from the command line."""
 
 import contextlib

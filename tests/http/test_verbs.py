@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Verbs asked of a run that nobody has read yet, and words that are no verbs."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The YAML that api/openapi.yaml is written in: block maps and lists by indentation, flow maps and
 lists on one line, plain and quoted scalars, folded text (>-), comments on lines of their own."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The program as docs/install.md's `docker run --read-only --tmpfs` starts it: the Dockerfile's own user, ENV, ENTRYPOINT and
 HEALTHCHECK, in a root that is read-only but for one tmpfs, a network of its own. No engine is needed, root is."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What `cmake --install` leaves: it runs from where it was put, and its pages say what the programs say."""
 
 import os

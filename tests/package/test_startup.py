@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """How the program starts: soon, told to who waits for it, and not twice for one directory."""
 
 import os

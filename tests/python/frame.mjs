@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // frame.mjs URL: what the frame of a page shows, or the page itself where it has none, as text, once it is there.
 import { launch } from '../e2e/browser.mjs';
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """need("jax"): this Python has these modules, or $JVIEWD_JAX_PYTHON takes its place; else the test is skipped, and says so."""
 
 import importlib.util

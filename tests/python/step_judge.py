@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Holds what jviewd says of a recorded program to what the program measured itself: judge(ask, truth) gives a row a check."""
 
 import json

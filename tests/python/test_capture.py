@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The Python module with a real JAX: what it records is what the program shows. Skipped, and said so, where there is no JAX."""
 
 import importlib.util

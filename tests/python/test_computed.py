@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What real programs cost and say to each other, against XLA's cost_analysis() and the programs themselves. Skipped, and said so, where there is no JAX."""
 
 import collections

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Files that other tools write here and now, against the clock of the program that they watched. A tool that is not installed is
 skipped by its name; $JVIEWD_TORCH_PYTHON and $JVIEWD_TF_PYTHON name a Python that has PyTorch, and one that has TensorFlow."""
 

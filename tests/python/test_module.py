@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The Python module against the real program: the wheel where one is installed, else JVIEWD_DEV; the samples are what it shows."""
 
 import contextlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A notebook's last line shows the profile: run by a real kernel, its output opened in a real browser, from a page of the notebook's origin.
 
 Skipped, and said so, where there is no nbclient, no ipykernel or no browser.

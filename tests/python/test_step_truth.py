@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What jviewd says of steps against the clocks of real JAX programs (step_programs/), all made and recorded here.
 
     test_step_truth.py [--keep DIR] [--use DIR] [NAME...]    keep the recordings; judge those of an earlier --keep

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The module's types hold by mypy's strict rules, as a caller's checker reads them (py.typed). Skipped, and said so, where there is no mypy."""
 
 import pathlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """make_samples: makes the four small captures in this directory.
 
   make_samples.py [--out DIR] [STEP...]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From inside each sandbox: what it is for is done, all else is refused. A try is a process of its
  * own, which says how it went by how it ends. */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* LD_PRELOAD: one call of the whole session fails, the one that the page names.
  *
  * $SHIM_ONLY holds parts of file names with ":" between them: only calls from those objects count.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The page that a test shares with every process it starts under a shim: the file that $SHIM_PAGE
  * names, mapped before main() and so before any sandbox. Fields are written by the test, except
  * `count` and those of what failed. tests/shims/shims.py knows their places.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """answers.py OLD NEW [DIR...]: do two builds of jviewd answer alike, byte for byte?
 
 Both serve each DIR (tests/samples if none is given) from a fresh cache, and are asked in turn: every GET of the old

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What there is to ask of one run, made from api/openapi.yaml and from what the run itself holds.
 
 A generator yields questions and is sent the body of each reply: names, ids and cursors of later questions come

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the instructions of a compiled module cost, as JSON, for comparison with XLA's own analysis.
  *
  *   cost_dump FILE     {"flops", "transcendentals", "bytes",

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* trace_again FILE...: each file decoded, written as an XSpace, and that decoded again. Every slice
  * of the first is in the second, in its place: same name, same picoseconds, same args; and every
  * sample, arrow and program.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a decoder yields, as JSON, for comparison with an independent reader.
  *
  *   trace_dump FILE        {"tracks": [{"plane", "id", "line", "count", "instants", "sum_ps",

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import './style/tokens.css';
 import './style/base.css';
 import './style/shell.css';

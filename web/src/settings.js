@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs before the first paint: theme, contrast and the height of rows, as chosen last time. */
 (function () {
   var root = document.documentElement;

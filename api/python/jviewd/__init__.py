@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """jviewd: look at JAX profiles where they are, and record them.
 
     import jviewd

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`python -m jviewd`, and the commands `jviewd` and `jview-collect` that the wheel installs: the programs themselves."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the programs are: $JVIEWD_BIN, those in this package, those on the PATH."""
 
 from __future__ import annotations

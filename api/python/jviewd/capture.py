@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recording: `jax.profiler`, with a name, and with what the program knows of its run beside the profile (jview.json)."""
 
 from __future__ import annotations

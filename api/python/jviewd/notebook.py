@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What stands around a cell: the notebook's server, as its own files tell it.
 
 A kernel knows its server's process id; the server leaves its address in a file of that number. Through jupyter-server-proxy a page of ours

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A server that shows a directory: the one that runs already, else one that ends with this process."""
 
 from __future__ import annotations

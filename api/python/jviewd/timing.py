@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Timing a function without a profile; `jviewd check` reads the result as JSON."""
 
 from __future__ import annotations

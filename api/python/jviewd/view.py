@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Looking: a directory of profiles, or one of its runs, in a browser, in a cell, or on the terminal."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Subscribes to libcupti, enables the kinds of activity that were asked for, and flushes them to
  * the writer. Facts: CUPTI's documentation, versions 12 and 13. */
 #include "inject/cupti/cupti.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* CUDA activity: kernels, copies, sets and calls, as libcupti tells them.
  *
  *   CUPTI's threads --> pool of buffers --> writer: rows of SPOOL_KERNEL, _COPY, _SET, _CALL

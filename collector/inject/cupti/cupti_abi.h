@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What CUPTI and its users tell each other: numbers and layouts of its public headers, in our
  * words.
  *

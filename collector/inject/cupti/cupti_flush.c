@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The thread that calls cuptiActivityFlushAll, so that a flush that hangs holds nobody else. */
 #include "inject/cupti/cupti_flush.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Asks CUPTI for what it has, on a thread of its own: a flush waits for locks of the driver, and
  * may take long or never come back, while ranges go on and are written down.
  *

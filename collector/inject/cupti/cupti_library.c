@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finds libcupti: the one that the program has mapped, else one that the loader finds, else one
  * of an installed toolkit. */
 #include "inject/cupti/cupti_library.h"

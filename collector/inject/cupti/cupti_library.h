@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* libcupti, found in the running program, never linked. */
 #ifndef JVIEWD_INJECT_CUPTI_LIBRARY_H
 #define JVIEWD_INJECT_CUPTI_LIBRARY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the names that CUPTI points at, demangles those of kernels, and keeps each by its
  * address. */
 #include "inject/cupti/cupti_names.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names of kernels and calls, as ids of texts. Of the writer's thread alone. */
 #ifndef JVIEWD_INJECT_CUPTI_NAMES_H
 #define JVIEWD_INJECT_CUPTI_NAMES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* CUPTI's resource callbacks for nodes of CUDA graphs, as entries of the calling thread's ring. */
 #include "inject/cupti/cupti_nodes.h"
 

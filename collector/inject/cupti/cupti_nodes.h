@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Nodes of CUDA graphs: which ranges built them.
  *
  *   thread   [ Thunk:#hlo_op=fusion.3# ]            ...   [ command buffer ]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Buffers for CUPTI's records, handed out and taken back by bits of two words, without a lock. */
 #include "inject/cupti/cupti_pool.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The buffers that CUPTI fills: as many as there are, never more.
  *
  *   free    bits of those to be handed out, zeroed

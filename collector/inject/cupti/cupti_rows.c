@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* CUPTI's records into rows. */
 #include <stdio.h>
 #include <string.h>

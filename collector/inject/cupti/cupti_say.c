@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps the sentences about what CUPTI refused, until the writer puts them into the spool. */
 #include "inject/cupti/cupti_say.h"
 

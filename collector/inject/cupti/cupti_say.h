@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What hinders CUPTI, as sentences for who reads the profile. */
 #ifndef JVIEWD_INJECT_CUPTI_SAY_H
 #define JVIEWD_INJECT_CUPTI_SAY_H

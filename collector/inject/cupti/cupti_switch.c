@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Decides by its times whether a record of CUPTI was under way while the gate was open. */
 #include "inject/cupti/cupti_switch.h"
 

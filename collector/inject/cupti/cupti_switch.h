@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which of CUPTI's records belong to the recording: they come long after what they tell.
  *
  *   gate     ____|‾‾‾‾‾‾‾‾|______|‾‾‾‾‾

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A table of ranges that one thread started and another may end, under one lock. */
 #include "inject/nvtx/free_ranges.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ranges that one thread starts and any other ends, by id. */
 #ifndef JVIEWD_INJECT_FREE_RANGES_H
 #define JVIEWD_INJECT_FREE_RANGES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* NVTX's callbacks: each call of the program becomes a range, a mark or a name in the calling
  * thread's ring. Facts: the headers of NVTX 3. */
 #include "inject/nvtx/nvtx.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* NVTX ranges, marks, names: what a program and its libraries call reaches the calling thread's
  * ring. */
 #ifndef JVIEWD_INJECT_NVTX_H

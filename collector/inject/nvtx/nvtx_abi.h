@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What NVTX 3 and a tool tell each other: layouts and numbers of its public headers, in our words.
  *
  * An NVTX of a program calls InitializeInjectionNvtx2 of the library that NVTX_INJECTION64_PATH

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps the schemas of NVTX's payload extension, and turns the bytes of a payload into text by
  * them. */
 #include "inject/nvtx/payload.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Payloads of NVTX's payload extension: structs of the program, told by a schema that it registered
  * before, become one text of keys and values.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The flags by which the library's threads know that they are to record, and the writer's bell. */
 #include "inject/process/recorder.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whether this process records: asked by each thread that tells something, without a lock.
  *
  *   awake   the writer's thread runs, and the process is the one that it was started in

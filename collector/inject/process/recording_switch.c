@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Compares ranges with the capture range that was asked for, and turns the session's gate. */
 #include "inject/process/recording_switch.h"
 

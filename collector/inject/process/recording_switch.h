@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* When what happens is recorded: the gate of the session's page, and the ranges that turn it.
  *
  *   push "epoch" -> is it the range of the capture? -> the gate opens, the turn is kept

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the session's directory in the environment, and maps the launcher's page. */
 #include "inject/process/session.h"
 

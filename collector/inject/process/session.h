@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where this process writes, and whether it is to record now. */
 #ifndef JVIEWD_INJECT_SESSION_H
 #define JVIEWD_INJECT_SESSION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Copies the launcher's figures of the machine, reads this process's own from /proc/self, and
  * makes rows of both. */
 #include "inject/process/system.h"

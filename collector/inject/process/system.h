@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Figures of the machine and of this process, as rows of SPOOL_COUNTER: those of the machine and
  * its GPUs come from the launcher's page, the process's own from /proc/self. For the writer. */
 #ifndef JVIEWD_INJECT_SYSTEM_H

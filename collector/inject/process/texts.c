@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A hash table of texts that grows only, filled by compare-and-swap. */
 #include "inject/process/texts.h"
 

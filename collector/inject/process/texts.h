@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every text once: names, domains, messages, as ids from 1 on.
  *
  *   slots      hash -> entry        open addressing, filled by compare-and-swap, never emptied

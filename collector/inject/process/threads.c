@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The rings and open ranges of threads, each in memory of its own that outlives its thread. */
 #include "inject/process/threads.h"
 

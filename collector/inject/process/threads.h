@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What one thread keeps: its open ranges, and a ring of those that ended.
  *
  * The thread alone writes `head` and the ranges, the writer alone `tail`; nobody waits. A full ring

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of SPOOL_THREAD, SPOOL_CATEGORY and SPOOL_STREAM, kept under a lock until they are taken. */
 #include "inject/process/told_names.h"
 

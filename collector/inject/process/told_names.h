@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names that are told seldom: of threads, of NVTX's categories, of streams. Any thread tells them,
  * the writer takes them. */
 #ifndef JVIEWD_INJECT_TOLD_NAMES_H

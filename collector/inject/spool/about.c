@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a spool tells of its process: program, host and the named variables of the environment,
  * from /proc and from environ. */
 #include "inject/spool/about.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is told once of a process: the payload of SPOOL_ABOUT. Of its arguments nothing, of its
  * environment only what is named here: both may hold what is nobody's business. */
 #ifndef JVIEWD_INJECT_ABOUT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rows that wait for their frame. */
 #ifndef JVIEWD_INJECT_BATCH_H
 #define JVIEWD_INJECT_BATCH_H

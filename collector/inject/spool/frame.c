@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the frames of a spool as api/record.h lays them out: rows as varints, packed by zstd,
  * with a check. */
 #include "inject/spool/frame.h"

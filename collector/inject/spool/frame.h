@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Frames of a spool, appended to a file: see api/record.h. Of one thread alone: the writer's in a
  * program, the sampler's in the launcher. */
 #ifndef JVIEWD_INJECT_FRAME_H

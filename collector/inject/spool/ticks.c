@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Chooses the clock: the processor's time stamp counter where the system trusts it, else
  * CLOCK_MONOTONIC; ties it to the wall clock. */
 #include "inject/spool/ticks.h"

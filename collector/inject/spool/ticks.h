@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The clock of a thread: a few nanoseconds a look, tied to the wall clock by the writer. */
 #ifndef JVIEWD_INJECT_TICKS_H
 #define JVIEWD_INJECT_TICKS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A character as UTF-8; what is none becomes U+FFFD. */
 #ifndef JVIEWD_INJECT_UTF8_H
 #define JVIEWD_INJECT_UTF8_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The writer's loop: drains the rings, batches and CUPTI's records, and closes frames in the
  * order in which they refer to one another. */
 #include "inject/writer/writer.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The one thread of the library: empties the rings, and appends frames to the process's spool.
  *
  * It wakes when a ring is a quarter full, else every 50 ms; a frame is closed when it is full or

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the spools of a session for the turns of its gate, and lists the captures between them. */
 #include "launch/capture/capture_list.h"
 

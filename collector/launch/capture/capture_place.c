@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Moves the parts of split spools into a session of each capture. */
 #include "launch/capture/capture_place.h"
 

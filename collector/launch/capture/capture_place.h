@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The parts of a session (capture_split.h), from its directory to where jviewd and TensorBoard
  * look; each capture becomes a session of its own.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Copies each row of a spool into the spools of the captures that it belongs to. */
 #include "launch/capture/capture_split.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A spool of several captures becomes a spool of each.
  *
  *   466-3444070.jvs            | texts names | 1 1 1 | 1 2 2 | 2 2 3 | names | 3 | END

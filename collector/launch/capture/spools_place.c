@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is left of a session becomes profiles: each capture one, and all spools of it together. */
 #include "launch/capture/spools_place.h"
 

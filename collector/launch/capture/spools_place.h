@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The spools of a session, from where they grow to where jviewd and TensorBoard look.
  *
  *   OUT/.jview-spool/SESSION/466-3444070.jvs  ->  OUT/plugins/profile/SESSION/host.jvs,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Starts the program with the collector in its environment, passes signals on, opens and closes
  * the gate in time, and waits. */
 #include "launch/child/child.h"

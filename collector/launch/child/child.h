@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The program that is watched: started with our library in its environment, waited for. */
 #ifndef JVIEWD_LAUNCH_CHILD_H
 #define JVIEWD_LAUNCH_CHILD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sets XLA_FLAGS and JAX's variables for --hlo-dump and --py-locations, beside what the user
  * set. */
 #include "launch/child/jax.h"

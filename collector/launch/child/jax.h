@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the environment tells JAX, where it was asked for: to keep what XLA compiles, and all of the
  * Python stack that each instruction came from. What the user set stays as it is.
  *

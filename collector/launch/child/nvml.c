@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls libnvidia-ml by dlopen. Facts: the numbers and structs of NVML's public header. */
 #include "launch/child/nvml.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The NVIDIA driver's management library, found when the program runs, never linked: clocks, power,
  * temperature, memory and what slows a GPU down. It counts GPUs in its own order; their UUIDs join
  * them with CUDA's. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Says on a terminal when the recording begins, waits and ends, with the counters of the
  * session's page. */
 #include "launch/child/progress.h"

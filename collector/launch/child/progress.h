@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How a recording goes, for who sits before a terminal; nobody else is told.
  * A line when the recording begins or ends, and none between: the terminal is the program's, too,
  * and a line that is renewed would wipe what it says. */

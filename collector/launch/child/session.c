@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Makes the session's directory and its page, and moves its spools when the program is over. */
 #include "launch/child/session.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A session: the directory of its spools while the program runs, and where they go at the end.
  *
  *   OUT/.jview-spool/2026_11_21_22_04_05/   control, 466-3444070.jvs, ...

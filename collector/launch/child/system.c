@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The thread that reads /proc and NVML, and puts the figures on the session's page. Facts:
  * proc(5). */
 #include "launch/child/system.h"

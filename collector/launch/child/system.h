@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The machine beside the program: a thread of the launcher looks at processors, memory, disks and
  * GPUs, and puts what it sees on the session's page, from where each process takes it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A process of our group that takes no signals: what waits for it was sent to the whole group. */
 #include "launch/child/witness.h"
 

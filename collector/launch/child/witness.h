@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whether a signal was meant for us alone, or for the whole group of processes, the program with
  * it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A parser of the expression of --if by recursive descent, which evaluates while it reads. */
 #include "launch/options/condition.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* --if 'RANK==0 && HOST!="login"': a small expression over environment variables, no shell.
  *
  *   or      and { || and }

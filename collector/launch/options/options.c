@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The command line of jview-collect: its words, those of nsys that scripts carry, and what one
  * asks of another. */
 #include "launch/options/options.h"

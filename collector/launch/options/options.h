@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What jview-collect was asked for. */
 #ifndef JVIEWD_LAUNCH_OPTIONS_H
 #define JVIEWD_LAUNCH_OPTIONS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parses the value of one option each: times, sizes, capture ranges, signals, what to trace. */
 #include <errno.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Expands the pattern of -o. */
 #include "launch/options/place.h"
 

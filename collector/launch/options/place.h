@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* -o 'runs/%h-%q{RANK}': %h the host, %p this process, %q{VAR} a variable's value, %% a %. */
 #ifndef JVIEWD_LAUNCH_PLACE_H
 #define JVIEWD_LAUNCH_PLACE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the records of perf_event_open out of a ring, and logs each sample with its stack.
  * Facts: linux/perf_event.h. */
 #include "launch/sample/cpu_record.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a record of the kernel's tells: mappings, processes, names and samples.
  *
  *   MMAP2   pid tid address length offset major minor inode generation protection flags path

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One ring of perf_event_open a processor: opened, mapped, read. Facts: perf_event_open(2). */
 #include "launch/sample/cpu_ring.h"
 

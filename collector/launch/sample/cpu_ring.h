@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The kernel's ring of one processor's records, as a stream of whole ones. */
 #ifndef JVIEWD_LAUNCH_CPU_RING_H
 #define JVIEWD_LAUNCH_CPU_RING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The thread that opens the rings of all processors, reads them, and says why where the kernel
  * refuses. */
 #include "launch/sample/cpu_sample.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* --sample=cpu: what the processor does in the program and all that it starts, by the kernel's
  * perf_event_open. A thread of the launcher takes what the kernel wrote out of its rings.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From an address in a process to module and function: by its mapped files and their ELF
  * symbols. */
 #include "launch/sample/cpu_symbols.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which function an address of a process belongs to: by what its files' mappings were when the
  * kernel told them, and by the symbols of these files.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finds _PyRuntime by the ELF symbols of a process's program and libraries, and the layout of
  * its version. */
 #include "launch/sample/py_find.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The Python in a process: linked into its program, or a libpython. */
 #ifndef JVIEWD_LAUNCH_PY_FIND_H
 #define JVIEWD_LAUNCH_PY_FIND_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The offsets of CPython 3.10 to 3.12 from their headers; those of later versions are read from
  * _Py_DebugOffsets. */
 #include "launch/sample/py_layout.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where CPython keeps what a sampler needs, version by version.
  *
  *   _PyRuntime -> interpreter -> thread -> frame -> code: name, file, first line, line table

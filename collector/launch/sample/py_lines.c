@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Decodes co_linetable in the forms of CPython 3.10 and 3.11. Facts: Objects/locations.md of
  * CPython. */
 #include "launch/sample/py_lines.h"

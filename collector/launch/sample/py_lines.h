@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From an instruction of a code object to its line: co_linetable.
  *
  *   3.10    pairs: bytes of code, difference of lines (-128: no line)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The thread that finds the program's Pythons and looks at each at the asked frequency. */
 #include "launch/sample/py_sample.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* --py-sample: a thread of the launcher looks, so many times a second, where all threads of the
  * program's Pythons are. Nothing is put into them, and none is stopped. */
 #ifndef JVIEWD_LAUNCH_PY_SAMPLE_H

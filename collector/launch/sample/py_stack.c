@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the chain of frames of each thread from the memory of a Python, and remembers its code
  * objects. */
 #include "launch/sample/py_stack.h"

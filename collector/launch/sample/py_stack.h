@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The stacks of a Python's threads, read from outside while they run.
  *
  * A thread runs on while its stack is read: what is no chain of code objects then is read again, at

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One Python that is looked at: opened, swept thread by thread, closed; says what forbids it. */
 #include "launch/sample/py_target.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A process whose Python stacks are looked at. */
 #ifndef JVIEWD_LAUNCH_PY_TARGET_H
 #define JVIEWD_LAUNCH_PY_TARGET_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads a str object in its compact forms, and turns Latin-1, UCS-2 or UCS-4 into UTF-8. */
 #include "launch/sample/py_text.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A str of another process's Python, as UTF-8. */
 #ifndef JVIEWD_LAUNCH_PY_TEXT_H
 #define JVIEWD_LAUNCH_PY_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads headers, sections and symbols of an ELF file with bounds on each. Facts: elf(5). */
 #include "launch/sample/sample_elf.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Symbols of an ELF file of this machine's kind (64 bits, little-endian), whatever its bytes are.
  *
  *   header            e_phoff, e_shoff ...

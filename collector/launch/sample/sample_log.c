@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps texts, stacks and rows of samples a process, and writes them as frames of its spool. */
 #include "launch/sample/sample_log.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Samples of one process on their way into a spool of its own, beside the one that the collector
  * within the process writes:
  *

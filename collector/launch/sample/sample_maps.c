@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parses /proc/PID/maps into the files that are mapped, in order of their addresses. */
 #include "launch/sample/sample_maps.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What files a process has mapped where: /proc/PID/maps.
  *
  *   7f12a000-7f12f000 r-xp 00002000 fd:01 1234   /usr/lib/libpython3.12.so.1.0

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Walks /proc/PID/task/TID/children, and reads the times and names of tasks. */
 #include "launch/sample/sample_processes.h"
 

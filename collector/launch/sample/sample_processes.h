@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A program and what it starts: the processes below one of ours, of our own user alone. */
 #ifndef JVIEWD_LAUNCH_SAMPLE_PROCESSES_H
 #define JVIEWD_LAUNCH_SAMPLE_PROCESSES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads another process by process_vm_readv, a page at a time, and keeps the pages for one look. */
 #include "launch/sample/sample_remote.h"
 

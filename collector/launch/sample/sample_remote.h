@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Another process's memory, read while it runs: whatever is there, also where it changes meanwhile
  * or is gone. Whoever reads believes nothing of it.
  *

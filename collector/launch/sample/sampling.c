@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The samplers begin, run and end around the program, in this order. */
 #include "launch/sample/sampling.h"
 

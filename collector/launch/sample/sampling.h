@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Both samplers around one program: Python's stacks (py_sample.h) and the processor's
  * (cpu_sample.h). The latter must be there before the program begins, so it waits for it. */
 #ifndef JVIEWD_LAUNCH_SAMPLING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The samplers of a build without them (JVIEWD_SAMPLERS=OFF): options refuse to ask for any. This
  * file stands in for all others of its folder. */
 #include "launch/sample/sampling.h"

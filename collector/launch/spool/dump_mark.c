@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes, reads, copies and removes the hidden file that names a dump of XLA's modules. */
 #include "launch/spool/dump_mark.h"
 

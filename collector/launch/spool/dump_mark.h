@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which dump of XLA's modules belongs to spools: its path, in a hidden file beside them.
  *
  *   OUT/.jview-spool/SESSION/.jview-dump      from the start

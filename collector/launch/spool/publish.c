@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Gives a finished file its name by renameat2, or by link where a file system lacks that, and
  * syncs its directory. */
 #include "launch/spool/publish.h"

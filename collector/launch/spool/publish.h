@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What was made takes its name, and keeps it when the machine loses power. */
 #ifndef JVIEWD_LAUNCH_PUBLISH_H
 #define JVIEWD_LAUNCH_PUBLISH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Appends the frames of a process's samples to the spool that the process wrote itself. */
 #include "launch/spool/sample_join.h"
 

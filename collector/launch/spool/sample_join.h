@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Samples go to the spool that their process wrote itself, where there is one: then they are one
  * file, and one process in jviewd.
  *

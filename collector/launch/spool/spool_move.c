@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names each spool of a directory by the host that it tells, and moves it into the profile. */
 #include "launch/spool/spool_move.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The spools of one directory into a profile, each by its host; a name that is taken is not written
  * over.
  *

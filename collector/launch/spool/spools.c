@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The spools in a directory: which are held by the process that writes them, and their bytes. */
 #include "launch/spool/spools.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The spools in a directory. A process holds a lock (flock) on its own as long as it lives. */
 #ifndef JVIEWD_LAUNCH_SPOOLS_H
 #define JVIEWD_LAUNCH_SPOOLS_H

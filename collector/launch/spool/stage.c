@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Makes the directory in which a spool and copies of the dumped modules lie as one profile. */
 #include "launch/spool/stage.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A spool and what XLA compiled meanwhile, as one profile that jviewd reads together:
  *
  *   DIR/plugins/profile/recorded/host.jvs          the spool, by a second name

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Counts ranges, samples and losses of a session's spools, read back from the disk. */
 #include "launch/spool/summary.h"
 

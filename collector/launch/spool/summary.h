@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the spools of a session hold: read back from the disk, so that what is told is what is
  * there. */
 #ifndef JVIEWD_LAUNCH_SUMMARY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Syncs a directory, so that the names in it survive a loss of power. */
 #include "launch/spool/sync.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What must be on the disk before what it was made of goes. */
 #ifndef JVIEWD_LAUNCH_SYNC_H
 #define JVIEWD_LAUNCH_SYNC_H

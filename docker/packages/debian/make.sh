@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # make.sh TREE ETC SYMBOLS VERSION URL OUT: the Debian package and that of its debug symbols.
 #
 # TREE is bin/ lib/ share/ as for any distribution; CivetWeb, ISA-L and libseccomp come from Debian and

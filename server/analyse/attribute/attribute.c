@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the args of slices and the HLO modules of a trace, and writes the tables of ops and
  * entries that all other analyses use. */
 #include "analyse/attribute/attribute.h"

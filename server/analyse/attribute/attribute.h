@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From a trace to its attribution: which op of which program each slice is, on which device, in
  * which execution, and how long it really took.
  *

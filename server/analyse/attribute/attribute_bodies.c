@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the HLO tells of ops on host threads: whose body each is of, and by when its value was
  * there.
  *

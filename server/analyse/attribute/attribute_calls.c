@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which call on the host each execution of a program came from, where no arrow says so.
  *
  *   host      |f|f|g|f|                       calls, in the order in which they were made

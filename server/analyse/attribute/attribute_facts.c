@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the args of op events say.
  *
  * An arg of the event itself wins over its type's. All keys are read in one walk, those of shapes

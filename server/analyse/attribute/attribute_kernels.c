@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What tables of kernels over the whole trace say, computed once.
  *
  *   host     |--call--|

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which call on the host each op of a device came from.
  *
  *   host    |cuLaunchKernel|            correlation 7

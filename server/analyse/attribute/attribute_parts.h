@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside attribute*.c.
  *
  *   args      attribute_facts.c    event by event: what the args say of each op

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* With what shape each kernel was launched, and whether a graph launched it.
  *
  *   XPlane    kernel_details   "regs:32 static_shared:0 dynamic_shared:49152 grid:128,1,1

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What only the order in time tells: executions, nesting, which event of an op is the first. */
 #include <stdlib.h>
 #include <string.h>

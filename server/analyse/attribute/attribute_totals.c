@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What tables over the whole trace say, computed once: 48 bytes of every entry need not be read for
  * it again.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Splits the name of a kernel of NCCL or RCCL into kind, op, type, algorithm and protocol.
  * Facts: names in profiles and the sources of NCCL 2.7 to 2.2x. */
 #include "analyse/comm/collective_kernel.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parses a collective out of HLO text or out of an instruction of a module. Facts: XLA's printer
  * of HLO. */
 #include "analyse/comm/collective_text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A collective as its HLO text says it: what it is, who takes part, how large it is.
  *
  *   %all-gather-start.3 = (f32[8], f32[32]) all-gather-start(f32[8] %p), channel_id=1,

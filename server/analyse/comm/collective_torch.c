@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parses the lists that PyTorch's profiler writes into args of collectives. Facts: Kineto files. */
 #include "analyse/comm/collective_torch.h"
 

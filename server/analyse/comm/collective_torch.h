@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Texts in which PyTorch's profiler tells of tensors and groups: lists inside of args.
  *
  *   Input Dims            [[4, 8], [2], []]

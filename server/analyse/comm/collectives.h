@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What devices say to each other: every execution of a collective on every device, how much of it
  * compute hid, and who waited for whom.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Each execution of a collective on each device: who came when. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels without HLO: their size and group stand in their own args, or with the calls around
  * their launch, as PyTorch's profiler writes them.
  *

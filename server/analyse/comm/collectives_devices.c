@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which device takes which part. Replica groups number the partitions of a program as its mesh has
  * them; which device runs a partition only the runtime's own calls say, one a device:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What each op of a host is: HLO of its program, else the instruction's text beside its events,
  * else the name of its kernel. */
 #include <stdlib.h>

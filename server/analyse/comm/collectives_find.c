@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From entries of ops to executions of collectives.
  *
  *   entries  --parts side by side-->  those of communication

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What compute of a device covers, where it communicates.
  *
  *   compute    |-----|   |--|           the union, kept as disjoint stretches with the length

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whose group, where each host numbers its devices for itself.
  *
  *   HLO     {0,1} {2,3} {4,5} {6,7}        {0,4} {1,5} {2,6} {3,7}        {0,1,4,5} {2,3,6,7}

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The compiled module of an op: in its own file, or beside it. */
 #include "analyse/comm/collectives_parts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What must be said beside every table of collectives. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of collectives*.c.
  *
  *   ops of a host  --collectives_facts.c-->   what each is: compute, or which collective's half

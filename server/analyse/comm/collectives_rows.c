@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Groups executions of collectives by a property, and sums their sizes, times and waits. */
 #include "analyse/comm/collectives_rows.h"
 

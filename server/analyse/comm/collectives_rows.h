@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Executions of collectives summed by one property; the rows of a table, and what rules ask. */
 #ifndef JVIEWD_ANALYSE_COMM_COLLECTIVES_ROWS_H
 #define JVIEWD_ANALYSE_COMM_COLLECTIVES_ROWS_H

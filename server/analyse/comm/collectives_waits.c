@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who waited for whom: executions of one collective that belong together, on all devices.
  *
  *   which execution    the run id, where the file gives all devices of one run the same; else its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Transfers joined by direction, size, stream or caller. Sums are of what is known: a joined row
  * says how many of its transfers have no size. */
 #include <stdlib.h>

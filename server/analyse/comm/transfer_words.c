@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The words for direction, memory and waiting in names and args of transfers. Facts: profiles of
  * XLA, CUPTI and PyTorch. */
 #include "analyse/comm/transfer_words.h"

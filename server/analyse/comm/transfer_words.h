@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What names and args of slices say of a transfer.
  *
  *   MemcpyH2D   Memcpy HtoD (Pageable -> Device)   [CUDA memcpy Host-to-Device]   CopyHostToDevice

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory that moved: how much, which way, how fast, and who waited for it.
  *
  *   GPU    copies on a device's streams; the call that launched each says who asked

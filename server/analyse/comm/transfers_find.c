@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Transfers of a run: slices whose names say so, each with what its args and its call tell. */
 #include <stdlib.h>
 

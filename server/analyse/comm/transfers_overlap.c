@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How much of each transfer its device spent computing.
  *
  *   device     | compute |   | compute     |

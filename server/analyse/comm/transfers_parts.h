@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The parts of transfers.h among themselves. */
 #ifndef JVIEWD_ANALYSE_COMM_TRANSFERS_PARTS_H
 #define JVIEWD_ANALYSE_COMM_TRANSFERS_PARTS_H

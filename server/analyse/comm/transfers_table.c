@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Transfers as rows, one a transfer; joined rows are those of transfer_groups.c. */
 #include "analyse/comm/transfers_parts.h"
 #include "analyse/table.h"

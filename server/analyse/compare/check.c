@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Takes the samples of one metric from a run and its baseline, and hands them to the judge. */
 #include "analyse/compare/check.h"
 

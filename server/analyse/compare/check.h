@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One metric of a run against that of its baseline, or against a limit.
  *
  *   step_time      the counted steps' durations; of several hosts, the longest of each number

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Measures each run by itself, lays the figures side by side, and marks the best and the worst. */
 #include "analyse/compare/compare.h"
 

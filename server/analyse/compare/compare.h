@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any number of runs side by side: one column each, one row a figure, the best of each row marked.
  *
  *                         step_500   step_1000   step_1500

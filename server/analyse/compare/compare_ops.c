@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ops of many runs as rows: those of the first run, and what only others have.
  *
  *   run 0   dot.7 ─────┐   fusion.3

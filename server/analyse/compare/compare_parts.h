@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside compare*.c. */
 #ifndef JVIEWD_ANALYSE_COMPARE_COMPARE_PARTS_H
 #define JVIEWD_ANALYSE_COMPARE_COMPARE_PARTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What runs were made with, where they differ: the properties that their files record. */
 #include "analyse/compare/compare_parts.h"
 #include "analyse/table.h"

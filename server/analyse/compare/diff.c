@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Builds the table of differences: items, doings of the host, idle time and the rest, which sum
  * to the mean step. */
 #include "analyse/compare/diff_parts.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What changed between two runs, or two parts of one: which op made the step slower.
  *
  *   run a   steps 3 4 5 6      op fusion.3   18.2 ms a step ─┐

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What was measured of a run's steps, or of its captures, as bytes, so that it is measured once:
  *
  *   by steps?  steps  items  hash of their names  warm-ups  "basis"  mean  kinds...  doings...

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside diff*.c.
  *
  *   steps ─> windows ─> ops inside ─> sums by item ─┐

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Joins the items of both sides into rows, sums them, and tests each row by its values in the
  * steps. */
 #include "analyse/compare/diff_parts.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Measures one side of a comparison: its steps or captures, and each op's time in them. */
 #include "analyse/compare/diff_parts.h"
 

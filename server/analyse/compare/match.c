@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Applies the matching rules one after another, each to what the rules before it left. */
 #include "analyse/compare/match_parts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which op of one run is which op of another, though fusions were renumbered and programs compiled
  * anew.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The keys by which matching rules compare ops: program, content, scope, shape, structure,
  * source, name. */
 #include "analyse/compare/match_parts.h"

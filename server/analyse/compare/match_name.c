@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Cuts brackets, arguments and the return type off a kernel's name, for matching. */
 #include "analyse/compare/match.h"
 

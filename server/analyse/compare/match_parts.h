@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside match*.c. */
 #ifndef JVIEWD_ANALYSE_COMPARE_MATCH_PARTS_H
 #define JVIEWD_ANALYSE_COMPARE_MATCH_PARTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the ops of a run with their instructions, and folds those that several hosts share. */
 #include "analyse/compare/match_run.h"
 

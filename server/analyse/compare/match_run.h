@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ops of a run as they are matched with another run's: equal ones of several hosts are one. */
 #ifndef JVIEWD_ANALYSE_COMPARE_MATCH_RUN_H
 #define JVIEWD_ANALYSE_COMPARE_MATCH_RUN_H

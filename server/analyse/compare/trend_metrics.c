@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The figures of a run that trends keep, taken from its comparison and its roofline. */
 #include "analyse/compare/trend_metrics.h"
 

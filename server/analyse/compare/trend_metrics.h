@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The figures of one run that are kept, so that a trend over thousands needs no run opened.
  *
  *   step_min step_mean step_p95 step_max       of the counted steps

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What was compiled in a run, why, and what that took.
  *
  *   by name    slices that speak of compiling (compile_words.h)      compiles_marks.c

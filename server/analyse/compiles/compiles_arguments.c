@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What changed between two modules of one name: their arguments, one by one.
  *
  * A module's arguments are the shape of its entry computation, whose parameters' scopes are the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which module a compile made, and which one it replaced.
  *
  *   compiles of jit_f, by time          c1     c2     c3

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Compiles of a run: each outermost mark of compiling is one, unless another thread waited for it.
  *
  *   python   call f |--------------------------------------------|

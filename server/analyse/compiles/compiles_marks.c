@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Slices that speak of compiling, found by their names: each name is looked at once. */
 #include <stdlib.h>
 

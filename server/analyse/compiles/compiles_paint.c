@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Time of compiles by phase: at each moment the innermost mark of a thread tells.
  *
  *   own      | call      |trace  |  |lower|  | backend_compile       |

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The parts of compiles.h among themselves. */
 #ifndef JVIEWD_ANALYSE_COMPILES_COMPILES_PARTS_H
 #define JVIEWD_ANALYSE_COMPILES_COMPILES_PARTS_H

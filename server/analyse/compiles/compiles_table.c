@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Compiles as rows: each by itself, or joined by the function that was compiled. */
 #include <stdlib.h>
 

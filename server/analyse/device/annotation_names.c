@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The lists of names and threads that tell what a runtime records from what a program marked.
  * Facts: names as they stand in profiles, and the sources of XLA, JAX and TensorFlow. */
 #include "analyse/device/annotation_names.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which spans of a host the program marked itself, and which its runtime did.
  *
  *   nsys     every NVTX range: what lies on a track named NVTX

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads functions and programs from the names of calls. */
 #include "analyse/device/call_names.h"
 

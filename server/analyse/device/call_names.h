@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the names of a host's calls say: which function was called, and which program that runs. */
 #ifndef JVIEWD_ANALYSE_DEVICE_CALL_NAMES_H
 #define JVIEWD_ANALYSE_DEVICE_CALL_NAMES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The table of slice names that JAX, PJRT, XLA and torch.compile give to the parts of a
  * compilation. Facts: profiles of CPU, TPU and GPU, and those programs' sources. */
 #include "analyse/device/compile_words.h"

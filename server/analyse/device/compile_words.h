@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the names of slices say of a compilation, and the one table that tells them.
  *
  *   python  PjitFunction(f)                        CALL      who asked

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rates one way, in gigabytes a second: half of what data sheets call "bidirectional".
  *
  * Sources: the data sheet of the row of the same name in analyse/device/device_table.c, for "GPU

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the links of a device carry at most: to the other devices, and to its host. */
 #ifndef JVIEWD_ANALYSE_DEVICE_DEVICE_LINK_H
 #define JVIEWD_ANALYSE_DEVICE_DEVICE_LINK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the properties of a device from the file and holds them against the data sheets of
  * device_table.c. */
 #include "analyse/device/device_spec.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a device can do at most: products a second by type, bytes a second to its memory.
  *
  *   what the file says of it      peak rates (TPU), clock, cores and memory bandwidth (GPU)

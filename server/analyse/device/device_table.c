@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Data sheets: dense rates at boost clock, memory bandwidth, in teraflops and gigabytes a second.
  *
  * Where a sheet states rates with sparsity only, half of that stands here. 0 is "the sheet does not

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The table of names that tells what a host's thread does, by whole or part of a slice's name. */
 #include "analyse/device/host_doing.h"
 

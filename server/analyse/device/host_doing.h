@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a host's thread is doing, told by kind and name of its innermost slices.
  *
  * A name says what it is called; a table of names, as trace/kind.c for kinds, says what that means

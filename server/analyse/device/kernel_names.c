@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The parts of kernel names that tell whether tensor cores are used. Facts: names of kernels in
  * cuBLAS, cuDNN, CUTLASS and AMD's libraries. */
 #include "analyse/device/kernel_names.h"

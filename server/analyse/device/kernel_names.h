@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the name of a kernel tells of tensor cores.
  *
  *   ..._s16816gemm_...   ..._hmma_...   sm90_xmma_..._gmma    says that it uses them

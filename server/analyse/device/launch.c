@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the launching call of a slice through a few unpacked chunks. */
 #include "analyse/device/launch.h"
 

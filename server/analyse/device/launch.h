@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls that launched something, one after another: those that follow each other lie in one chunk,
  * those of several threads in as many, so a few unpacked chunks answer nearly every one. */
 #ifndef JVIEWD_ANALYSE_DEVICE_LAUNCH_H

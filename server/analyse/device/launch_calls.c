@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls that launched ops, each op's once, and then each call once. */
 #include "analyse/device/launch_calls.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How many calls on the host launched a number of ops: a graph's call launches all its kernels. */
 #ifndef JVIEWD_ANALYSE_DEVICE_LAUNCH_CALLS_H
 #define JVIEWD_ANALYSE_DEVICE_LAUNCH_CALLS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arrows that lead to a slice. */
 #include "analyse/device/launched_from.h"
 

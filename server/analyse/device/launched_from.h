@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Back along arrows: from what ran on a thread or device to who asked for it. */
 #ifndef JVIEWD_ANALYSE_DEVICE_LAUNCHED_FROM_H
 #define JVIEWD_ANALYSE_DEVICE_LAUNCHED_FROM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The occupancy formula: warps of a multiprocessor by warps, blocks, registers and shared
  * memory. Facts: NVIDIA's tables of compute capabilities. */
 #include "analyse/device/occupancy.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How many warps of a kernel fit on one multiprocessor at once, and what stops more.
  *
  *   warps      a block's threads in warps of 32, until the multiprocessor holds no more

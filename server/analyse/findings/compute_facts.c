@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Times each op in the counted steps, and reads the instructions of the heaviest ones for rules
  * about arithmetic. */
 #include "analyse/findings/compute_facts.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What rules about arithmetic ask of each op: what it costs, how long it took in the counted steps,
  * and, of the heaviest, what its shapes say.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs the rules of the asked themes, ranks what they found, and cuts it to what is shown. */
 #include "analyse/findings/findings.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Findings: what a person who knows profiles would say of this run, and where they saw it.
  *
  *   registry   themes -> rules                              analyse/findings/findings_registry.c

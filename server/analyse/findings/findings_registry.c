@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every theme of rules, one line each. Their order is the last word where two findings rank
  * alike. */
 #include "analyse/findings/findings.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Makes each analysis that rules share when the first rule asks for it, and keeps the answer or
  * the failure. */
 #include "analyse/findings/memo.h"

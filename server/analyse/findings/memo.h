@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What rules ask: every analysis of one run under one restriction, each made at most once, when the
  * first rule asks for it.
  *

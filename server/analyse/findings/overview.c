@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Collects the figures of the overview: steps, kinds, busy shares, top ops, memory and notes. */
 #include "analyse/findings/overview.h"
 

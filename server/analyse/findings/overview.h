@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The first answer: how long a step takes and how sure that is, where it goes, how busy the devices
  * are, what took most, how much memory it needed, and what to do first.
  *

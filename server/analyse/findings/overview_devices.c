@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How busy the devices were, and what they are called. */
 #include <stdlib.h>
 

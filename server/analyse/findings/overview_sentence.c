@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The sentence that opens the page: figures only, nothing that is not known, largest first.
  *
  *   A step takes 54.1 ms (± 0.8 ms; 11 steps, 1 warm-up excluded). 61 % is compute, 22 % waits for

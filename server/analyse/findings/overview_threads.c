@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whose record it is that says what a host did, and who else recorded.
  *
  *   the step's    step ..............................      nothing in it: the breakdown says so,

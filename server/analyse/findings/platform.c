@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a run ran on: by names of tracks, devices and calls. */
 #include "analyse/findings/platform.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a run ran on, so that advice names the tools and flags of that hardware and framework.
  *
  *   "{jax:`jax.jit`}{torch:`torch.compile`}{!jax+!torch:one launch} for all"

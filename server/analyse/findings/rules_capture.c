@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about what the recorder and the decoder said of the file: what follows from it. */
 #include "analyse/findings/findings.h"
 

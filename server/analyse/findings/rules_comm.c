@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about communication: what of it is exposed, too small, or left synchronous. */
 #include "analyse/findings/rules_comm_parts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The measures that rules about communication share, each made once. */
 #include "analyse/findings/rules_comm_parts.h"
 

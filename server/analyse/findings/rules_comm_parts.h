@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What rules about communication share: sums over counted steps, each host's by the mean of its
  * devices, and the executions that prove them.
  *

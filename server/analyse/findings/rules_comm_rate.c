@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A rule about how fast collectives move what they move, measured by the links of the devices.
  *
  *   bus bandwidth    analyse/comm/collectives.h, without the wait for the last to come where that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about waiting: who comes last, whose neighbours stand, whose clock is off. */
 #include "analyse/findings/rules_comm_parts.h"
 

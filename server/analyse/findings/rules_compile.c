@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about compiling while a program runs: each compile is one of analyse/compiles/compiles.h.
  *
  *   step      | 3        | 4        | 5        |

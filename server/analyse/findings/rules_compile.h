@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the rules about compiling tell, for rules about what compiling explains. */
 #ifndef JVIEWD_ANALYSE_FINDINGS_RULES_COMPILE_H
 #define JVIEWD_ANALYSE_FINDINGS_RULES_COMPILE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about arithmetic: what is computed in more bits, more bytes or more often than it must be.
  *
  * Each rule is a question about one op, answered by the part of its time that could be saved; the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A rule about devices that do nothing but copy between their memory and the host's.
  *
  *   kernels      | a |            | b |

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about calls of compiled functions: what they cost the host against what they run. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about memory that was planned or saved: compiled modules' heaps, and series of
  * snapshots. */
 #include <stdlib.h>

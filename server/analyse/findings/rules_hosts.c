@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about hosts and devices against each other. */
 #include "analyse/findings/findings.h"
 #include "analyse/findings/rules_idle.h"

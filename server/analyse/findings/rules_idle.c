@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about devices that had nothing to do, by what their host did meanwhile. */
 #include "analyse/findings/rules_idle.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Idle time for rules: found once, asked by several. */
 #ifndef JVIEWD_ANALYSE_FINDINGS_RULES_IDLE_H
 #define JVIEWD_ANALYSE_FINDINGS_RULES_IDLE_H

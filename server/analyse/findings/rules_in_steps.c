@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about what a program does inside its steps that need not be there. Told by the names of
  * slices on hosts' threads; what lies in another of the same kind counts once. */
 #include <stdlib.h>

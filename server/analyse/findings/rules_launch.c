@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about what launches the device's work: kernels too small, too late, or not told. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about memory while the program ran: what the allocators' own events prove. */
 #include "analyse/findings/findings.h"
 #include "analyse/memory/memory_allocators.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about what the recording lacks, and which figures that leaves open. */
 #include "analyse/findings/findings.h"
 #include "analyse/stats/map64.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about how it was recorded: what the recording itself costs, cuts, or cannot compare. */
 #include "analyse/findings/findings.h"
 #include "analyse/hlo/hlo.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about steps as a whole: what they wait for, which stand out, whether they grow. */
 #include <stdlib.h>
 

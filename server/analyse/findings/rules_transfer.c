@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about memory that moves between host and devices: each copy is one of
  * analyse/comm/transfers.h. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about devices that wait for their own copies: `copy-start` ... `copy-done` of one program.
  *
  *   device   copy-start |  compute  | copy-done ........ |     the dots are no work: the copy that

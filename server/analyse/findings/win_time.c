@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which rules win which time, and which findings therefore win the same. */
 #include "analyse/findings/win_time.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the time is made of that a finding would win: findings of the same time do not add up.
  *
  *   a gap of a device, in which Python runs      device-idle wins it, python-overhead wins it, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Chooses what a flame graph is grown from, grows it over hosts, and writes the table of its
  * nodes. */
 #include "analyse/flame/flame.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One tree of where time went: by scope of the ops, by source, by the Python calls that made them,
  * by module, by the calls on the host that sent them, by nesting on the tracks, or by the stacks
  * that a profiler sampled, which may also tell whose bytes are allocated.

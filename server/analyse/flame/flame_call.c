@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From the call on the host that sent an op to its device.
  *
  *   GPU, TPU   the launch that the attribution names, and the calls around it

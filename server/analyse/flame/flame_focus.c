@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who leads to a name, and where it leads, over all places where it stands.
  *
  *   a ─ f ─ x        callers of f: a, b       callees of f: x, y

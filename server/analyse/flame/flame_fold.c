@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A tree as folded stacks, a line a node. */
 #include "analyse/flame/flame.h"
 

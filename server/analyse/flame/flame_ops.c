@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tree of attributed ops: each weighs something at its path. */
 #include <math.h>
 #include <stdlib.h>

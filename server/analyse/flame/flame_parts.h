@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside flame*.c: a tree that grows child by child and is then cut to its widest nodes.
  *
  *   ops ──── path of the op ──┐

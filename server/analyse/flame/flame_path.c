@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where an op belongs in the tree, before its own name.
  *
  *   scope    jit_step / jit(step) / layer_0 / mlp             every path begins with its module

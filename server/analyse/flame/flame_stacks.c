@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tree of sampled stacks: what profilers found at each call, summed along the calls.
  *
  *   samples   stack 7: 10  stack 7: 30  stack 9: 5         weights  [7] 40  [9] 5

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tree of a flame graph: nodes by parent and name, sums from the leaves up, pruning to a
  * node limit. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The words by which a custom call or a name is known as a call back into Python. Facts: names
  * that JAX and XLA give to callbacks. */
 #include "analyse/hlo/callbacks.h"

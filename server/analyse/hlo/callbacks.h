@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls from a program on a device back into Python: told by names, and by whom a custom call
  * calls. */
 #ifndef JVIEWD_ANALYSE_HLO_CALLBACKS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the HLO instruction of each op and takes its cost, else the figure that the op's events
  * carry. */
 #include "analyse/hlo/cost.h"

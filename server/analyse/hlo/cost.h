@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What an op costs: arithmetic and bytes of one execution, and how often it ran.
  *
  *   HLO of the program ──> cost of the instruction   a fusion is the sum of what it fuses, its

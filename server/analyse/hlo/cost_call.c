@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Custom calls as what their target computes, from shapes and backend config.
  *
  *   __cublas$gemm, __cublas$lt$matmul, hipBLASLt's alike   2 x result x contracted sizes

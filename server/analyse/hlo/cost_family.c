@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Families of kernels by their names, for those that no program tells. Version 1.
  *
  *   ncclDevKernel_AllReduce_Sum_f32     collective (by name)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a fusion reads and writes: what stays inside costs no memory.
  *
  *   parameter ── slice, dynamic-slice, gather   reads what comes out of it

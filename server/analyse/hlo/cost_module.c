@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Costs of instructions and computations. A computation is summed once, however often it is called;
  * who calls himself, as only a hostile module does, finds nothing. */
 #include <math.h>

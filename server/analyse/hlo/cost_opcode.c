@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Opcodes by what they cost. */
 #include "analyse/hlo/cost_parts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside cost*.c.
  *
  *   make      cost.c            over the ops of an attribution: modules, events

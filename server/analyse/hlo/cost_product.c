@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Dots and convolutions: two FLOPs for each product that is added. */
 #include <math.h>
 

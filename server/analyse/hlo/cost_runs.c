@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How often the ops of an attribution ran: an op may be several events.
  *
  *   a stream of kernels   uninterrupted runs of its kernels

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the events of many slices and reads one arg of each, column by column. */
 #include "analyse/hlo/event_args.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Args of many events at once: slices to events chunk by chunk, then each block's column once. */
 #ifndef JVIEWD_ANALYSE_HLO_EVENT_ARGS_H
 #define JVIEWD_ANALYSE_HLO_EVENT_ARGS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The compiled modules of a run: which there are, what stands in one, and what of it took time.
  *
  *   traces of hosts and of HLO files --hlo_modules--> modules, each with all its copies

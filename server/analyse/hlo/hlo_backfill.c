@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Looks up ops without program text in modules beside the profile, and writes scope, source and
  * kind from there. */
 #include "analyse/hlo/hlo_backfill.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What an op's profile does not say of it, said by the modules that lie beside the profile.
  *
  *   profile without HLO        op    module jit_f, program 7, fusion.3     scope ?  source ?

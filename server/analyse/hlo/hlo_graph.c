@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who gives an instruction its operands and who uses its result, a few hops either way. */
 #include "analyse/hlo/hlo.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Time by instruction: totals of the hosts' ops that belong to copies of one module. */
 #include <stdlib.h>
 

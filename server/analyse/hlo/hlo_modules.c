@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* All programs of all traces, copies put together, in an order a reader expects. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lines, computations, instructions and allocations of one module, as pages of a table. Only the
  * rows of the page are printed: a module may have 100,000 lines. */
 #include <stdlib.h>

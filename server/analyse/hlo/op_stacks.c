@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the stack frames of HLO modules, and joins those of all programs into one tree of calls. */
 #include "analyse/hlo/op_stacks.h"
 

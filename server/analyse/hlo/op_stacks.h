@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which Python calls made each op: the stack frames of HLO, over all programs of a host, as one
  * tree.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A parser of replica_groups and source_target_pairs, in all forms that XLA prints. Facts: XLA's
  * HLO printer and parser. */
 #include "analyse/hlo/replica_parts.h"

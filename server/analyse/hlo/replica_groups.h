@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who takes part in a collective, as HLO writes it.
  *
  *   replica_groups={{0,1},{2,3}}                 groups one by one

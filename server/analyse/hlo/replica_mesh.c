@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Groups along the axes of a mesh, and what groups are called. */
 #include "analyse/hlo/replica_parts.h"
 

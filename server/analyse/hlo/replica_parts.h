@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of the readers of groups: a cursor over their grammar, and numbered arrays.
  *
  *   replica_groups.c   lists, numbered groups, pairs

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Cuts a name scope into its elements, and joins elements that differ in a number alone. */
 #include "analyse/hlo/scope.h"
 

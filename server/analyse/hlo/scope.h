@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Name scopes: "jit(train_step)/jvp(layer_2)/mlp/dot_general", paths that '/' parts. */
 #ifndef JVIEWD_ANALYSE_HLO_SCOPE_H
 #define JVIEWD_ANALYSE_HLO_SCOPE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Allocations by class, the sum of what is temporary over program order, and its peak. */
 #include "analyse/memory/heap.h"
 

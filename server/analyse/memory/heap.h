@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the compiler planned for a module: its memory over the program, and who is in it.
  *
  *   allocation   a block the module asks for at its start: a parameter, an output, temporaries

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the plan shows could need less.
  *
  *   computed again   a temporary buffer at the peak whose producer is cheap (elementwise, no sums),

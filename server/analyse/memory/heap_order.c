@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Program order, as the compiler flattens it: what a while, call or conditional runs stands before
  * it, each computation once.
  *

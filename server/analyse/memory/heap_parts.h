@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside heap*.c.
  *
  *   heap_order.c    program order, last uses

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lives of temporary buffers by the schedule, where the file holds no simulation of them.
  *
  *   offset 0    [a.....)[c...........)

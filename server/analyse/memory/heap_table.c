@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Buffers of a module's plan as rows: those alive at the peak, at a position, or all. */
 #include "analyse/memory/heap_parts.h"
 #include "analyse/table.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The compiler's own heap simulations, each for itself.
  *
  *   ALLOC b           b is used once more; its bytes are in use

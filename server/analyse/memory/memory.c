@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The allocators of a run, each with the fullest of 1,000 boxes of as many levels. */
 #include "analyse/memory/memory.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Device memory while the program ran, as the allocators' own events tell it.
  *
  *   allocator events      "GPU_0_bfc +256 at 0x7f00, 1.2 GiB in use"

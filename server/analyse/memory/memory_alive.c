@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who held memory at a moment, joined by op, scope, shape and category.
  *
  *   in use   = owners + allocated before the capture + reserved

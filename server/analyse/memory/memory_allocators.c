@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Events by allocator, and the level after each.
  *
  * A host's events come by time. Most allocators say with each event what is in use; where they do

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside memory*.c.
  *
  *   memory_allocators.c  events by allocator, the level after each, the peak inside the windows

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is alive: allocations enter a map by address, frees take them out.
  *
  *   +256 at 0x10   { 0x10: 256 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The highest peak of a run in short: how much, when, whose, and a line of few points. */
 #include "analyse/memory/memory_allocators.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which snapshots a run has, in order, and which type of sample is meant. */
 #include "analyse/memory/snapshot.h"
 

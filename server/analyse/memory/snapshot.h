@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Samples of stacks: profiles of one moment, or sums over a while, as tables.
  *
  *   snapshot   a file of the run that is no host: device memory, a CPU profile

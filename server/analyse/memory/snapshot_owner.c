@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whose is it? The innermost call that is neither JAX nor another installed package.
  *
  *   main            train.py:12                          <- the owner

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Samples summed by what owns them, of one snapshot or of two side by side. */
 #include "analyse/memory/snapshot.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sums marked spans of the hosts, and the work of devices that their calls launched. */
 #include "analyse/ops/annotations.h"
 

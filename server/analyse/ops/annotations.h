@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the program marked on the host, and the work of devices that was launched inside.
  *
  *   thread    |---- train ---------------------------|         which spans are the program's:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Cells of a row of annotations; what no span is around has time, but no spans to count. */
 #include "analyse/ops/annotations_parts.h"
 #include "analyse/stats/quantile.h"

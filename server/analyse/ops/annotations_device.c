@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which span launched what: by the call's time on its thread, else along the arrows that lead to
  * the thread which launched it. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The program's own spans of each thread. */
 #include <stdlib.h>
 

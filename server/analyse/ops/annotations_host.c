@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How long the program's threads recorded anything at all: what spans do not cover is the rest.
  *
  *   thread     |---- f ----|      |-- g --|

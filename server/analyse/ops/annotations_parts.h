@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside annotations*.c.
  *
  *   names -> spans       annotations_find.c     the spans of each thread, and who is innermost when

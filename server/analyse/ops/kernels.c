@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Groups launches of kernels by name, variant or range, and fills the rows with occupancy and
  * spreads. */
 #include "analyse/ops/kernels.h"

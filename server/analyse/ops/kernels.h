@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The table behind /api/kernels: what ran on GPUs, by kernel, and what kept it from running better.
  *
  *   by        a row is

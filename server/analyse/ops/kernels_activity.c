@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Each thing that ran on the streams of GPUs, in order of time: what Nsight Systems calls
  * cuda_gpu_trace and cuda_kern_exec_trace.
  *

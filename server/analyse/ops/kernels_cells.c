@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Cells of a row of kernels; what is not known is null, with its reason. */
 #include "analyse/device/kernel_names.h"
 #include "analyse/hlo/scope.h"

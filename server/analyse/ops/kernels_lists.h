@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside kernels*.c: tables with a row for each thing that happened, not for each name. */
 #ifndef JVIEWD_ANALYSE_OPS_KERNELS_LISTS_H
 #define JVIEWD_ANALYSE_OPS_KERNELS_LISTS_H

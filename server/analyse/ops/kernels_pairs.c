@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels by the span of the program that launched them: what Nsight Systems calls nvtx_kern_sum.
  *
  *   thread   train |--------------------------|

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside kernels*.c.
  *
  *   whole trace   totals of the attribution ──┐

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Each span that the program marked, projected on the devices: what Nsight Systems calls
  * nvtx_gpu_proj_trace.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of kernels: stored where the whole of one trace is asked for, else summed. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tells each op's place by its track and name, and sums time by place. */
 #include "analyse/ops/op_placement.h"
 

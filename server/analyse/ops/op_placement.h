@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where ops ran: on devices, on hosts, or in calls back into Python.
  *
  *   device    ops and kernels of devices; of XLA:CPU, whose device is the processor, its ops

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What hosts' threads tell: the ops of TensorFlow's executor, and calls back into Python. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside places*.c. */
 #ifndef JVIEWD_ANALYSE_OPS_OP_PLACEMENT_PARTS_H
 #define JVIEWD_ANALYSE_OPS_OP_PLACEMENT_PARTS_H

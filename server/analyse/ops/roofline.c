@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Joins the ops' table with their costs and the roofs of the device into rows and points. */
 #include "analyse/ops/roofline.h"
 

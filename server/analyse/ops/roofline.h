@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How far each op is from the limits of its device.
  *
  *   FLOP/s

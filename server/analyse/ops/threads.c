@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Walks the rows of each thread of each host, and lays them over each other. Facts: the tracks of a
  * trace, its slices. */
 #include "analyse/ops/threads.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The threads of hosts: how long each had something open, and what lasted longest on it.
  *
  *   python   step ........   step ....     busy: when any slice was open, each moment once

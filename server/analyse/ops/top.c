@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Groups slices or ops by a property, sums them, and fills the table of /api/top. */
 #include "analyse/ops/top.h"
 

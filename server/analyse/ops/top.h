@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The table behind /api/top: what took the time, by one property of the slices.
  *
  *   by                                         sums

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What whole blocks of a window sum to, so that only those are looked at which it cuts.
  *
  *   window             |------------------------|

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The cells of a row of /api/top: sums, shares, spreads and what the row's op says. */
 #include "analyse/hlo/scope.h"
 #include "analyse/ops/top_parts.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the rows' ops cost: FLOPs and bytes of what is inside the selection, their rates, and which
  * limit of the device they meet first.
  *

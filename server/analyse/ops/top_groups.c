@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which group a slice belongs to: its name, its track, or the device of the op that it is. */
 #include "analyse/device/annotation_names.h"
 #include "analyse/ops/top_parts.h"

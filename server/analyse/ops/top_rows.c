@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which row a group belongs to. Ids differ from host to host, so rows are joined by text once per
  * group and then found by number. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Costs of rows that are no ops: kernels and devices have those of the ops that their slices are.
  *
  *   entry ──> its part of the op's run ──> kernel's name     (by kernel)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The second walk: quantiles and deviation, for the rows of a page alone. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the whole trace sums to is stored: by name in the segment, by op in the attribution.
  *
  *   asked for                     sums                    quantiles

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The first walk: sums by group, then by row. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*   cache -> [ content, sums, holders 1 ] -> [ ..., holders 0 ] -> [ content, too large ] -> ...
  *
  * Most recently asked for first; what nobody holds goes from the end while all are larger than the

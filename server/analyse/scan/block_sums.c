@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Makes the sums of each block of a trace in parts, joins them, and finds the block of a slice. */
 #include "analyse/scan/block_sums.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What each block of a trace adds up to, worked out once, so that a window sums blocks and looks at
  * single slices only where it cuts one.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tells modules of one name apart, and finds those that are asked for. */
 #include "analyse/scan/module_names.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What modules are called: by their names, and where several that ran bear one name, by their
  * numbers too, as "jit_f(6)". Every table says it so, and every `module=` takes it. */
 #ifndef JVIEWD_ANALYSE_SCAN_MODULE_NAMES_H

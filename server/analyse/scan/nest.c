@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The stack of open intervals that yields each interval's parent. */
 #include "analyse/scan/nest.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who is inside whom, for intervals that come by start, longest first.
  *
  *   a  |-----------------|         a is the parent of b and c

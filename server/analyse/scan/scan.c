@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Walks the slices that a selection lets through in parts, whole blocks by their sums where
  * those suffice. */
 #include "analyse/scan/scan.h"

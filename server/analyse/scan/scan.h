@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Walks over what a selection lets through, each slice with the part of it that lies inside.
  *
  *          window |---------------|

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Attributed ops, block by block. A window leaves nearly all of them whole or out; those it cuts
  * are put aside, and their self times come from nesting what lies around them once more.
  *

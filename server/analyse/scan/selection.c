@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests windows, slices, names, devices and scopes against what a selection lets through. */
 #include "analyse/scan/selection.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a restriction lets through of one host.
  *
  *   time      windows: disjoint, ascending, in file time, half open

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* When the work of the asked steps was done, row by row.
  *
  *   the thread of the marks   |step 3        |step 4 ...      the span, whatever lies inside of it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Starts a thread a part, and waits for all of them. */
 #include "analyse/scan/split.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One piece of work on several processors at once.
  *
  * Parts share what they only read and write what is theirs; whoever split joins their results, in

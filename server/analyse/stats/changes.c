@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Change points of a series by optimal partitioning of ranks (Jackson and others 2005). */
 #include "analyse/stats/changes.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where a series of measurements jumped: change points.
  *
  *   12.1 12.3 12.0 | 14.0 14.2 13.9 14.1 | 12.2 12.1 12.4

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Decides ok, regressed or noisy from the interval of a difference, and says how many steps
  * would tell. */
 #include "analyse/stats/judge.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Did it become slower than is allowed? Three answers, and one where it cannot be said.
  *
  *                 0          allowed

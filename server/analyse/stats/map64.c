@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A hash table with linear probing, whose hash is seeded by each process anew. */
 #include "analyse/stats/map64.h"
 

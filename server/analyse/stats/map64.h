@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A 64-bit key to a 32-bit value: open hashing, keys are added and never removed. */
 #ifndef JVIEWD_ANALYSE_STATS_MAP64_H
 #define JVIEWD_ANALYSE_STATS_MAP64_H

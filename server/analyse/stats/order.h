@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sorts what mostly is in order: stretches that ascend are found and merged, pair by pair.
  *
  *   1 4 9 | 2 3 8 | 5       stretches, as they come from rows of a trace

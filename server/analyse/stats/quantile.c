@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Quantiles and deviations of values that are added one by one: all kept, or a histogram where
  * they are many. */
 #include "analyse/stats/quantile_set.h"

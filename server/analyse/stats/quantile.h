@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Nearest-rank quantiles and the spread of many lengths, and of waits, which may be below zero.
  *
  * Exact up to 65,536 values; beyond that within 0.8 % from a histogram: that of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Quantiles over borrowed arrays: buckets are counted first, and one bucket's values selected
  * from. */
 #include "analyse/stats/quantile_set.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Quantiles of values where they stand, in one array or in several.
  *
  *   parts     [ 3 9 3 ]  [ 7 ]  [ 1 1 ]     borrowed

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Hodges and Lehmann's shift: the k-th smallest of all differences, found without making them. */
 #include "analyse/stats/rank_shift.h"
 

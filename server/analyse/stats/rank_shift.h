@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* By how much is one list of measurements above another? Hodges and Lehmann's answer, and how sure.
  *
  *   b - a of every pair, sorted   |  | || ||||x|||| || |   |    x: the middle one

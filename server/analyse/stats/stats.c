@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Medians, the bootstrap's interval of their difference, and the Mann-Whitney test, exact for
  * short lists. */
 #include "analyse/stats/stats.h"

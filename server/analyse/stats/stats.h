@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Are two lists of measurements different, and by how much? For steps of two runs.
  *
  *   a  |   | |||  |            the difference of the medians, between which bounds it lies 95 times

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sums by group, while slices or ops go by: one array over all groups, and a list of those that
  * have been seen. Parts of a walk have tallies of their own, which are joined afterwards; all sums
  * are of integers, so it does not matter how the walk was split. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Student's distribution by the incomplete beta function (Abramowitz and Stegun 26.5.8). */
 #include "analyse/stats/welch.h"
 

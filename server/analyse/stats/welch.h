@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Welch's test: do two lists have the same mean, where only mean, deviation and length are told?
  *
  *        mean_b - mean_a                   Student's t with as many degrees of freedom as the two

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Pairs what two hosts did together, collectives by key and turn, and bounds the distance of
  * their clocks by the ends of each pair. */
 #include "analyse/steps/align.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How far the hosts' clocks are apart, by what they did together.
  *
  *   host A   ---[ all-reduce ]---        a collective ends on all hosts at once, so what its ends

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Adds up the pieces of device and host lines by kind, for windows of time. */
 #include "analyse/steps/breakdown.h"
 

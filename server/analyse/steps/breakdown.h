@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where time went: each device of a host, and what the host did where a device had nothing to do.
  *
  *   device 0   | compute |  communication  |      gap       | copy |

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The sweep: time goes by in slabs, each as long as what the host did in it fits a buffer and no
  * window begins or ends.
  *

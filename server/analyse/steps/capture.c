@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the profiler's own calls at the ends of a trace.
  *
  *   python   start_trace |the program ............| stop_trace, which collects and writes

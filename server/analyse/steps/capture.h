@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* When a host's program ran within the capture: what the profiler took for itself is neither idle
  * nor work. */
 #ifndef JVIEWD_ANALYSE_STEPS_CAPTURE_H

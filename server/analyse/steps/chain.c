@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Walks from a slice to what it waited for: its row, its track, its parents, arrows and
  * launches. */
 #include "analyse/steps/chain.h"

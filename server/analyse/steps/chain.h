@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a slice waited for, link by link to its left.
  *
  *   host     [ call            ]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Merges the rows of a device into one sequence of pieces; at each moment the kind that tells
  * most wins. */
 #include "analyse/steps/device_line.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What one device did at each moment, piece by piece: the most telling of the ops that run.
  *
  *   stream 7   | gemm ......... |      | copy-done ......... |

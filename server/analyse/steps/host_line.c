@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lays the rows of a thread, or of all threads, over each other into one sequence of pieces. */
 #include "analyse/steps/host_line.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What one thread of a host did at each moment, or all of them, from begin to end, piece by piece.
  *
  *   python       step ............................    skipped: it says when, not what

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Aligns the steps of hosts by number or turn, finds who came last in each, and sums what that
  * cost. */
 #include "analyse/steps/hosts.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Hosts and devices against each other: who is last, by how much, how often.
  *
  *   step 4   host A   work | all-reduce, waiting ......... |     4.2 ms of communication

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Hosts and devices as tables: a row each, or a row each and step. */
 #include "analyse/steps/hosts.h"
 #include "analyse/table.h"

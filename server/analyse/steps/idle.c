@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the gaps in the work of devices, tells each by the host's line, and keeps the longest. */
 #include "analyse/steps/idle.h"
 

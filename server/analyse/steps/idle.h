@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where devices had nothing to do, and what their host did meanwhile.
  *
  *   device 0   |op|   gap    |op| gap |op|

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Idle time as tables: a row a device and cause, or a row a gap. */
 #include "analyse/stats/map64.h"
 #include "analyse/steps/idle.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Turns what a question asks into windows, tracks and devices of each host. */
 #include "analyse/steps/restrict.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From a restriction to what it lets through of each host; steps are looked up. */
 #ifndef JVIEWD_ANALYSE_STEPS_RESTRICT_H
 #define JVIEWD_ANALYSE_STEPS_RESTRICT_H

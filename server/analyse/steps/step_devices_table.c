@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Steps by device: a row a step and device, each summing to its step. */
 #include <stdlib.h>
 

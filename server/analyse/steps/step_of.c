@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finds a row's step by bisection among the steps of its host. */
 #include "analyse/steps/step_of.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which step of a host a moment lies in, for tables whose rows are single events. */
 #ifndef JVIEWD_ANALYSE_STEPS_STEP_OF_H
 #define JVIEWD_ANALYSE_STEPS_STEP_OF_H

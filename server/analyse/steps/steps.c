@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tries the rules of steps in their order, and settles the steps of the first rule that finds
  * any. */
 #include "analyse/steps/steps.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Steps of a run: which span of the program each is, what it did on the devices, how long it took,
  * and where that time went.
  *

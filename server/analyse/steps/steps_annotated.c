@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Steps that the program marks: JAX's and TensorFlow's by an arg, PyTorch's by their name. */
 #include <stdlib.h>
 

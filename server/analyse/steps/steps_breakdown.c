@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The breakdown of steps: one walk for all of a host's. */
 #include <stdlib.h>
 

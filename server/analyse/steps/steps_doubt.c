@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Steps against the rest of the recording; what is compared stands in the header. */
 #include "analyse/steps/steps_doubt.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whether steps may be stated: what they say, held against all else that was recorded.
  *
  *   sum       on one thread, steps that do not overlap cannot take longer than the capture

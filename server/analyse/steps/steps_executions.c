@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Steps by what the devices ran: one program that takes most of their time, again and again. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which marks are the steps, where a program marks several kinds of things.
  *
  *   |epoch 0 ...........................................|epoch 1

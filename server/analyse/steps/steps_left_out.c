@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is too much to be walked for a breakdown is left out of it, and that is said.
  *
  *   host A    python  pool-1 ... pool-8000 | pool-8001 ...     rows beyond POOL_ROWS_MAX

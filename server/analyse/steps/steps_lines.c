@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Steps that stand on lines of their own, as the devices' or a tool's.
  *
  *   device 0   |1     |2     |         |1     |2     |3     |

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The list that rules of steps fill: numbers from names, order, overlaps. */
 #include "analyse/steps/steps_parts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Steps by the names of spans on a host's threads.
  *
  * First those that a program marks by a range's name alone: NVTX, PyTorch's record_function,

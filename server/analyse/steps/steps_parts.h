@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside steps*.c: one finder a rule, each for one host.
  *
  *   steps_annotated.c    marks of the program

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Steps by an expression that names them.
  *
  *   step_regex=^(train|eval)_step    slices of hosts' threads, of each host those of the thread

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Steps as a table: a row a step. */
 #include "analyse/stats/stats.h"
 #include "analyse/steps/steps_parts.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How long steps took, by what they launched.
  *
  *   spans    |0||1||2|

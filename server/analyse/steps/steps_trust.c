@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How sure it is that what was found are the steps.
  *
  *   high     the program, or the device, or who asks, says so

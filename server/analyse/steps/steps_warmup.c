@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which steps are no measure of the others: those that warm up, and those far off the median. */
 #include <stdlib.h>
 

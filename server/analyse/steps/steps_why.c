@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Compares slow steps of a host with usual ones, op by op and slice by slice. */
 #include "analyse/steps/steps_why.h"
 

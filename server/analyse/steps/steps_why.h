@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What made a step slow: what took longer in it than in the others.
  *
  *                   others, in the middle   this step

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whose work each op is: what a step's calls launched, wherever on the devices it lies.
  *
  *   thread   |step 0 f()|step 1 f()|          f's launch begins in step 1

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ZIP archives by libzip: entries are listed with limits, and read in pieces with their
  * checksum. */
 #include "base/pack/archive.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ZIP archives: the list of what is inside, and each entry's content piece by piece. By libzip.
  *
  *   open   entries[]  name, packed size, size      directories are left out

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The pull side: pieces, budget and the order of data and failure are here; each packing's own
  * bytes are read in pack_gzip.c, pack_zstd.c, pack_xz.c, pack_zip.c. */
 #include "base/pack/pack.h"

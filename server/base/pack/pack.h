@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Compression behind one door: gzip and zlib (isa-l), zstd, xz, snappy in; gzip and zstd out.
  *
  * `unpack` pulls: each call yields the next piece, at most 1 MiB, valid until the next call. It

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Packs a file by zstd with a trailer that tells what it was, and unpacks it again. Facts:
  * zstd's skippable frames. */
 #include "base/pack/pack_cold.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A file that was put away packed: zstd, and behind it what it was.
  *
  *   [ zstd frame: the file, with a checksum ]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gzip and zlib in, by isa-l.
  *
  *   stream  member+ zero*

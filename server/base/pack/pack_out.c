@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gzip out, by isa-l at its level 1: about zlib's level 3 in size at five times its speed. */
 #include <isa-l/igzip_lib.h>
 #include <stdlib.h>

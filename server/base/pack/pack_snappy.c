@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Snappy: one block of known size, what pages of Parquet are packed with. */
 #include <snappy-c.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the reader of one packing gives to pack.c; included by the pack*.c files only.
  *
  * `read` moves bytes from `in` to `out` until `out` is full, the stream has ended or it failed. It

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* xz in: a dictionary of at most 256 MiB; several streams and the padding between them as one. */
 #include <lzma.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An archive of one file as a packing: what is inside, piece by piece, by base/pack/archive.c.
  *
  * libzip tells no position in the packed bytes: they count as read in step with what came out.

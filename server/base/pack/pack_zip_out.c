@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* APPNOTE.TXT 6.3 of PKWARE, sections 4.3 and 4.5; deflate by isa-l at its level 1. */
 #include <isa-l.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* zstd: streams of others in, and our own one-frame blocks in and out.
  *
  * A foreign frame may ask for a window of at most 128 MiB. Contexts of our own blocks are kept per

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Unpacks archives of directories.
  *
  *   TAR   header 512  content, padded to 512   ...   two headers of zeros

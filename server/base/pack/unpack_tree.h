@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An archive of a directory, unpacked below another: ZIP, or TAR as a stream of pieces.
  *
  * Nothing of an archive is believed. A name that is absolute, has "..", a back slash or a control

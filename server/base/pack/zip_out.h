@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A ZIP archive written front to back: to a file, a pipe, a client; never held whole.
  *
  *   entry: head, name   packed bytes   sums      ...      list of entries   end

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Enters a sandbox: namespaces first, then files, then system calls, each of which could forbid the
  * one before. */
 #include "base/sandbox/sandbox.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a process may still do that reads other people's bytes: nothing but that.
  *
  *   files       Landlock: what it was given, with the rights given; no TCP, no signals to others

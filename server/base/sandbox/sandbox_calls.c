@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* seccomp, by libseccomp: the system calls that are left, and a last word of whoever makes another.
  *
  *   of a list             done

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Landlock: a process gives up all files but those below some paths. Facts: landlock(7), kernel
  * Documentation/userspace-api/landlock.rst. */
 #include <errno.h>

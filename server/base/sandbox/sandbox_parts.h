@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of the sandbox. */
 #ifndef JVIEWD_BASE_SANDBOX_SANDBOX_PARTS_H
 #define JVIEWD_BASE_SANDBOX_SANDBOX_PARTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Chrome trace JSON: what JAX writes as *.trace.json.gz, PyTorch as *.pt.trace.json, Chrome and
  * many tools as *.json.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of the Chrome JSON decoder, shared by its files.
  *
  *   trace_json.c          the file: object or array form, the end

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a Chrome JSON file tells beside its events: what was odd or left out, how many events of
  * each phase there were, and what its clock counts from. */
 #include <inttypes.h>

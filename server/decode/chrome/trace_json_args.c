@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps texts of a Chrome trace by their ends and length, so that repeated ones are found fast. */
 #include <math.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What stands around the events of the object form.
  *
  *   {"displayTimeUnit": "ns", "otherData": {"version": "1.2"}, "metadata": {...},

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One event's members, in any order. Events of a file resemble one another, so keys are not read
  * but recognised: the key that followed last time is compared with what stands there. Numbers
  * and quoted integers are read while their end is looked for. Whatever looks odd takes the long

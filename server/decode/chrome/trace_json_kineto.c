@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What PyTorch's profiler (Kineto) puts into Chrome JSON beyond the format.
  *
  *   cat              cuda_runtime, cuda_driver, Runtime   a call, with "correlation": 7

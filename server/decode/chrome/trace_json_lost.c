@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Behind a broken event, the next one.
  *
  *   {"name": "{"device": "cpu"}(12): run", "ph": "X", ...},      broken at its third quote

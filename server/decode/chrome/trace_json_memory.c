@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Allocators' own events, in both spellings.
  *
  *   Kineto   "[memory]" {"Device Type": 1, "Device Id": 0, "Bytes": -512, "Total Allocated": 7,

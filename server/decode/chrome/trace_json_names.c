@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What M events say of processes and threads: names, labels, order.
  *
  *   {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "python"}}

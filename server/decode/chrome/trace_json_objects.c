@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What Chrome tells beside slices, each a moment in a lane of its process.
  *
  *   N O D   an object is created, looked at, deleted

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What begins in one event and ends in another.
  *
  *   B E      of a thread: a stack. An E that names another slice than the innermost ends the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Profiles of V8's own sampler, as Chrome and Node write them.
  *
  *   Profile        {"id": "0x2", "args": {"data": {"startTime": 9632403026}}}        microseconds

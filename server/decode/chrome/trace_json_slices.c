@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Events that are whole in themselves: X, instants, counters, flows. */
 #include "decode/chrome/trace_json.h"
 

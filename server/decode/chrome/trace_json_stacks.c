@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Samples of call stacks, in both spellings.
  *
  *   "stackFrames": {"7": {"name": "f", "category": "libm", "parent": "1"}, ...}     callers

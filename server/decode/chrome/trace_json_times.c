@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which times can be believed.
  *
  * A clock that was not read leaves 0 (CUPTI's way), or years. File time counts from the first event

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pid and tid -> tracks.
  *
  *   process "/device:GPU:0"          pid 1: made when something first lies in it

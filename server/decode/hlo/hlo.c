@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads HloProto and HloModuleProto into modules, instructions and their names. Facts:
  * xla/service/hlo.proto. */
 #include "decode/hlo/hlo.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* HLO: what XLA compiled. A program's instructions, by name, with where each came from.
  *
  *   HloProto     1 module

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Attributes of instructions that are messages of their own, as XLA prints them.
  *
  *   Slice        1 start  2 limit  3 stride

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* XProf's words for what an HLO instruction does.
  *
  *   fusion                  "loop fusion", "input fusion", ... by its kind

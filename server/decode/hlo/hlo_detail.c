@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads an instruction's dimension numbers, window and precision. Facts: hlo.proto and XLA's
  * printer of HLO text. */
 #include "decode/hlo/hlo_detail.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files that hold compiled modules and no timeline, as XLA dumps them or XProf copies them.
  *
  *   hlo-proto   a HloProto, or a HloModuleProto alone: a program with its instructions

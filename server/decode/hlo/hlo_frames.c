@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the tables of files, functions, locations and frames of a module, from a proto or a
  * text. Facts: xla/service/hlo.proto. */
 #include "decode/hlo/hlo_frames.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where instructions come from: the stack frames of a module, shared by its instructions.
  *
  *   StackFrames  1 file names*  2 function names*

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Constants: one number, or a few in braces. What is long, or of a type that is rarely written
  * down, stands as {...}, as XLA prints it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads a whole module from its blob, finds instructions in it, and prints one as a line. */
 #include "decode/hlo/hlo_module_parts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A whole HLO module, read from the blob that a segment keeps: for questions about one module.
  *
  *   HloModule jit_f                      module

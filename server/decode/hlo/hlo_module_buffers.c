@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The buffer assignment of a module: which value lies where in which allocation. */
 #include <stdlib.h>
 

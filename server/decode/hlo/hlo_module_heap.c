@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Heap simulations of a module: what the compiler allocated and freed, at which instruction; and
  * the schedule, the order in which instructions run.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of a module's readers: arrays that grow in an arena, within a bound.
  *
  *   hlo_module.c          the door, lines, lookups

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A module from protobuf: what stands in it first, then who uses and calls whom, since an operand
  * may stand behind its user. */
 #include "decode/hlo/hlo.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A module from the text that XLA prints of it.
  *
  *   HloModule jit_f, entry_computation_layout={...}

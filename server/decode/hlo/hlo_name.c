@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parses file names of XLA's dumps and XProf's copies. Facts: names as XLA and XProf write them. */
 #include "decode/hlo/hlo_name.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the name of a file says of the module inside.
  *
  *   module_0041.jit_step.sm_8.0_gpu_after_optimizations.hlo.pb.xz     XLA's dumps

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Instructions of a proto as XLA prints them.
  *
  *   %fusion.3 = f32[8]{0} fusion(%p.1, %p.2), kind=kLoop, calls=%fused, metadata={op_name="..."}

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shapes as XLA spells them.
  *
  *   f32[8,128]{1,0:T(8,128)S(1)}    type [sizes] {minor to major : tiles, memory space}

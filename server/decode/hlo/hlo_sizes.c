@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads a shape's type, sizes and layout from a proto or a text. Facts: xla/xla_data.proto. */
 #include "decode/hlo/hlo_sizes.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A shape as numbers: what arithmetic over HLO asks of it.
  *
  *   f32[8,128]{1,0:T(8,128)S(1)}    f32, sizes 8 and 128, 1,024 elements, 4,096 bytes, space 1

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One HLO instruction as its proto spells it. */
 #ifndef JVIEWD_DECODE_HLO_HLO_TEXT_H
 #define JVIEWD_DECODE_HLO_HLO_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Words of HLO texts: brackets and quotes nest, a backslash takes the next byte along. */
 #include "decode/hlo/hlo_module_parts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Words of HLO's text: names, quotes, brackets. All of it borrows from the text that is given. */
 #ifndef JVIEWD_DECODE_HLO_HLO_WORD_H
 #define JVIEWD_DECODE_HLO_HLO_WORD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tells by parts of a path whose a Python file is. */
 #include "decode/hlo/python_owner.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whose a Python source file is, told by its path: the user's own, an installed package's, JAX's.
  *
  *   /home/me/train.py                               the user's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* JSON that is no trace.
  *
  *   {"$schema": ".../speedscope...", ...}    {"profile": {...}, "fileType": ...}    keys tell

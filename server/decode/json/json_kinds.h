@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* JSON that is no trace, told by what its outermost object or array holds. */
 #ifndef JVIEWD_DECODE_JSON_JSON_KINDS_H
 #define JVIEWD_DECODE_JSON_JSON_KINDS_H

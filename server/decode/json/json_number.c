@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads decimal texts as picoseconds, integers or doubles without loss. */
 #include <errno.h>
 #include <stdlib.h>

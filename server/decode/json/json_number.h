@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Decimal texts, exactly. */
 #ifndef JVIEWD_DECODE_JSON_JSON_NUMBER_H
 #define JVIEWD_DECODE_JSON_JSON_NUMBER_H

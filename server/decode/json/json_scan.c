@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A scanner of JSON tokens over a sliding window, several bytes a step. Facts: RFC 8259. */
 #include <emmintrin.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* JSON, token by token, over a window that slides through a file of any size.
  *
  *   file     ....................................................

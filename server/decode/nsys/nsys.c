@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* SQLite exports of Nsight Systems: `nsys export --type sqlite`.
  *
  *   META_DATA_..., TARGET_INFO_...   of the file, the host, its GPUs          nsys_about.c

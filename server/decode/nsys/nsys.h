@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of the Nsight Systems decoder, shared by its files.
  *
  *   nsys_db.c        the SQLite file: its tables, columns and rows

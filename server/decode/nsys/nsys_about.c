@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What an export says of itself, of its GPUs and of what went wrong.
  *
  *   META_DATA_EXPORT                 name, value     the product's and the schema's version only

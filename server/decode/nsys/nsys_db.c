@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Opens bytes as a read-only SQLite database that can run nothing but reads, and walks its
  * tables. */
 #include "decode/nsys/nsys_db.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An SQLite file of which nothing is trusted: its real tables, read once from end to end.
  *
  *   bytes --deserialize, read-only--> database

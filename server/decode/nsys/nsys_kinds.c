@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kinds of work by the names of slices.
  *
  * NVTX ranges often carry a number ("aten::view, op_id = 314290"), so that there are as many names

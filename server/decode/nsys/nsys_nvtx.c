@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* NVTX: what programs say of themselves.
  *
  *   NVTX_EVENTS  start  end  eventType  rangeId  category  color  text | textId  globalTid

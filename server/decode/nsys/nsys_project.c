@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* NVTX ranges as their work on the devices.
  *
  *   thread   [ range -------------------- ]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any table of events, row by row, into slices.
  *
  *   start end            deviceId ... globalTid   correlationId  gridX ... nameId    bytes ...

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What each column of Nsight Systems' tables of events is.
  *
  * Schemas of 2021 to 2026 add, drop and rename columns, so a table's own list is held against these

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is sampled: call chains, CPU samples, schedules, counters of GPUs.
  *
  *   OSRT_CALLCHAINS, CUDA_CALLCHAINS,

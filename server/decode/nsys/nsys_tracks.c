@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who does the work, as tracks.
  *
  *   globalTid = host 16 bits . pid 24 bits . tid 24 bits        globalPid: the tid's bits are 0

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Texts of an export, by their numbers.
  *
  *   StringIds   id  value          names of kernels, calls, threads, ranges; also what the program

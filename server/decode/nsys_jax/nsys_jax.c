@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What nsys-jax writes: a recording of Nsight Systems, told in JAX's terms.
  *
  *   NAME.zip, or the same as a directory

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of the nsys-jax decoders, shared by their files.
  *
  *   nsys_jax.c          which file or archive it is

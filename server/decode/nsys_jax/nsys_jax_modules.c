@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Modules of an archive of nsys-jax, also of one that several processes were combined into.
  *
  *   dump/module_0040.jit_f.sm_8.0_gpu_after_optimizations.hlo.pb.xz          all have the same

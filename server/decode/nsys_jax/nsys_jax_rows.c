@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tables of nsys-jax, as rows.
  *
  *   trace.parquet             Name, Projected Start, Projected Duration, Orig Start, Orig Duration,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ranges of nsys-jax, as tracks.
  *
  *   /device:GPU:0

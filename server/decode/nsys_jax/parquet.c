@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the footer of a Parquet file: schema, row groups, chunks. Facts: parquet.thrift. */
 #include "decode/nsys_jax/parquet.h"
 

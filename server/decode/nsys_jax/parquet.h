@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parquet tables that are flat: columns of numbers and texts, a value or null in each row.
  *
  *   PAR1  row group*  footer  footer size (4)  PAR1

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The cells of a column, page by page.
  *
  *   data page 1   packed: [size (4) levels]  values

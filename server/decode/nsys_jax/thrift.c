@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The reader of Thrift's compact protocol. Facts: thrift-compact-protocol.md of Apache Thrift. */
 #include "decode/nsys_jax/thrift.h"
 

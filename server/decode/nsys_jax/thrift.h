@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Thrift's compact protocol: how Parquet writes its footer and the heads of its pages.
  *
  *   struct   field* 00

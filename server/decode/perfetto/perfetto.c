@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Perfetto's protobuf trace: what the tracing service, the SDK and rocprofv3 write as *.pftrace and
  * *.perfetto-trace.
  *

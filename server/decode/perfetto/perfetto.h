@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside perfetto*.c: a trace of packets on its way to tracks and slices.
  *
  *   perfetto.c           the file: packets, packed packets, what is not read

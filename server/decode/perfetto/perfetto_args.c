@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arguments of events: flat ones keep their types, nested ones become JSON.
  *
  *   DebugAnnotation  1 name iid | 10 name   2 bool  3 uint  4 int  5 double  6 text  7 pointer

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The clocks of a Perfetto trace, and one time for all of them.
  *
  *   ClockSnapshot  1 clocks*  2 primary clock

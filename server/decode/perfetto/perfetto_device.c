@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which tracks are streams of GPUs, as AMD's rocprofv3 writes them.
  *
  *   track STREAM [1]   event { category kernel_dispatch  agent "Agent-4"  queue 0  ... }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A TrackEvent, as a record that waits to be put in order, or as samples of counters.
  *
  *   TrackEvent   9 type  11 track  10 name iid | 23 name  3 category iids*  22 categories*

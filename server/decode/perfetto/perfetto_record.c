@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A TrackEvent that was read: its time, its track, and what it becomes.
  *
  *   begin, end, instant, complete   a record, which waits for the order of time

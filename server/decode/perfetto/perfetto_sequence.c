@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the packets of one writer share.
  *
  *   packet 1   cleared; names 1 "f", 2 "g"; default track 7

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Records in the order of time, paired, into the sink.
  *
  *   track 7    BEGIN a 10   BEGIN b 20   END 30   INSTANT 35   END 40   BEGIN c 50   (end of trace)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One TrackEvent while it is read: what perfetto_event.c finds and perfetto_record.c keeps. */
 #ifndef JVIEWD_DECODE_PERFETTO_PERFETTO_TOLD_H
 #define JVIEWD_DECODE_PERFETTO_PERFETTO_TOLD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tracks of a Perfetto trace.
  *
  *   TrackDescriptor    1 uuid  2 name | 10 static name  5 parent  3 process  4 thread  8 counter

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pprof: what jax.profiler.save_device_memory_profile, Go and many CPU profilers write, mostly
  * gzipped.
  *

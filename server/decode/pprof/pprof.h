@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside pprof*.c: the tables of a profile, and what its samples become.
  *
  *   pprof.c           the file: two walks, what is told of it

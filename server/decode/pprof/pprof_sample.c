@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Samples of a pprof profile.
  *
  *   Sample  1 location ids*, innermost first   2 values*, one a sample type   3 labels*

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the samples of a pprof profile refer to.
  *
  *   sample ── id ─> location ─┬─ id ─> function ── number ─> string

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Spools of jview-collect: what a program said of itself while it ran, see api/record.h.
  *
  *   python (466)                a process

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lines through the ties of a spool's clocks, and picoseconds by them. */
 #include "decode/record/record_clock.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From a spool's clocks to picoseconds after its opening.
  *
  *  monotonic |            . tie

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of CUDA activity in a spool become slices on tracks of streams and threads. Facts:
  * api/record.h. */
 #include "decode/record/record_cuda.h"

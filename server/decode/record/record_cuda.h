@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* CUDA activity of a spool: kernels, copies and sets on the streams of devices, calls beside the
  * threads that made them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the XLA range around a kernel's launch, and gives its words to the kernel as args.
  * Facts: names as XLA writes NVTX ranges. */
 #include "decode/record/record_hlo.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which HLO op a kernel is of: XLA opens a range around each op while it launches it.
  *
  *   thread   [ XlaModule:#hlo_module=jit_f,program_id=3# ------------ ]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps the ranges in which nodes of CUDA graphs were made, and gives their words to the nodes'
  * kernels. Facts: api/record.h. */
 #include "decode/record/record_nodes.h"

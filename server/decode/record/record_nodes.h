@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which op a kernel of a CUDA graph is of: of the ranges that were open when its node was made.
  *
  *   node 17   made within    Thunk:#hlo_op=fusion.3#      stack "9.12.0 9.31.0"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What of a spool is missing, and why. */
 #include <inttypes.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* NVTX ranges of a spool: on their threads, nested as they were pushed; those that may end
  * elsewhere on a track of their own. Ranges that were open at the last look and ended in no frame
  * behind it are shown up to the last time, as cut. */

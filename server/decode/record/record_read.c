@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads a spool frame by frame, checks each, and finds the next one after damage. Facts:
  * api/record.h. */
 #include "decode/record/record_read.h"

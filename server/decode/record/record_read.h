@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A spool's frames, in order, whatever became of the file: see api/record.h.
  *
  * A frame that does not check is passed over, and so is what lies between it and the next one that

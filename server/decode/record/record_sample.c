@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of stacks and samples in a spool become samples of the trace. Facts: api/record.h. */
 #include "decode/record/record_sample.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Samples of stacks: where threads were when jview-collect looked, on the tracks of these threads.
  *
  *   SPOOL_STACK    1 main (train.py)  <-  2 step (train.py)  <-  3 matmul (layers.py)

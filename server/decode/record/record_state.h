@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A spool while it is walked: between record.c and its parts. */
 #ifndef JVIEWD_DECODE_RECORD_RECORD_STATE_H
 #define JVIEWD_DECODE_RECORD_RECORD_STATE_H

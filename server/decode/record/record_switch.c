@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Turns of a spool's gate become slices of captures. Facts: api/record.h. */
 #include "decode/record/record_switch.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* When a spool was recorded: its captures, as slices of a track of their own.
  *
  *   gate      __|‾‾‾‾|______|‾‾‾‾‾|__

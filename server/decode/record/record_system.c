@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of counters and devices in a spool become counters, properties and slices of slowing
  * down. Facts: api/record.h, NVML's public header. */
 #include "decode/record/record_system.h"

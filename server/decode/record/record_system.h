@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Figures of the machine, of the process and of GPUs, as counters; what slows a GPU down, as
  * slices.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Makes the tracks of processes and threads, and looks up texts, for readers of a spool's
  * frames. */
 #include <inttypes.h>

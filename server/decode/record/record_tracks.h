@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the walk through a spool gives to who reads one kind of its frames. */
 #ifndef JVIEWD_DECODE_RECORD_RECORD_TRACKS_H
 #define JVIEWD_DECODE_RECORD_RECORD_TRACKS_H

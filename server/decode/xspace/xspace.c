@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* XSpace: what the JAX profiler writes as *.xplane.pb.
  *
  *   XSpace  1 planes*  2 errors*  3 warnings*  4 hostnames*

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of the XSpace decoder: what its files share. The format stands in xspace.c.
  *
  *   xspace.c         the walk: planes in order, what is whole, what is said at the end

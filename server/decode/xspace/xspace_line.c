@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One line: its head, then its events.
  *
  *   XLine  1 id  2 name  3 timestamp_ns  4 events*  9 duration  10 display id  11 display name

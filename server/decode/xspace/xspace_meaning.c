@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What some stats mean beyond being args.
  *
  *   _pt _p / _ct _c     producer / consumer: type of context and id        -> flow

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Metadata: what the ids of events and stats mean, one table a plane.
  *
  *   XEventMetadata  1 id  2 name  4 display name  5 stats*   what all its events share

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A plane once its names are known: its stats, its lines, and what has no place in time. */
 #include "decode/xspace/xspace.h"
 

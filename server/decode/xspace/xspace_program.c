@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Programs: an event metadata entry each, named "module(program id)", with the whole HloProto as a
  * stat; in the plane /host:metadata, or in that of a TPU. They hold names of scopes and opcodes,
  * which events lack. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A plane by the lengths of its fields, before anything in it is read: metadata stands behind the
  * lines that need it, and time zero depends on the clocks of all lines. */
 #include "decode/xspace/xspace.h"

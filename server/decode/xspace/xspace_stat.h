@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reading stats, in the file that reads events: inline, since it runs for every one.
  *
  *   XStat  1 metadata id  one of: 2 double  3 uint64  4 int64  5 text  6 bytes  7 ref

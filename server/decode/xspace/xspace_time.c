@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Time zero and the epoch.
  *
  *   start of an event = line.timestamp_ns * 1000 + offset_ps

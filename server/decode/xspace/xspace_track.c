@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Planes and lines as tracks.
  *
  *   "/host:CPU"             process    "python", "tf_XLAEigen/17"      threads

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Makes and compares the token, launch codes and cookies, and decides who may ask. */
 #include "serve/access/auth.h"
 

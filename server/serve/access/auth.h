@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who is asking, where a token is needed.
  *
  *   token    256 bits, in a file that only this user reads: Authorization: Bearer

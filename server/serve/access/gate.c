@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Checks a request's target, Host, Origin, Sec-Fetch-Site and CSRF header. Facts: the Fetch
  * standard and RFC 9110. */
 #include "serve/access/gate.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who may ask, decided before anything is routed: pure, so that tests and the fuzzer own it.
  *
  *   GET /proxy/8080/api/top?run=latest HTTP/1.1      one request target, canonical, <= 8 KiB

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes an arg as JSON with its type; long texts are cut, and say so. */
 #include "serve/answer/arg_out.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Args and properties with their types: {name, type, value}. */
 #ifndef JVIEWD_SERVE_ANSWER_ARG_OUT_H
 #define JVIEWD_SERVE_ANSWER_ARG_OUT_H

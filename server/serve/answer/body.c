@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the flat JSON object of a POST into typed members. */
 #include "serve/answer/body.h"
 

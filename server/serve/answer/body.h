@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The body of a POST: one flat JSON object whose members are known by name and type.
  *
  *   {"name": "main", "run": "step_500", "start_ps": 1000}

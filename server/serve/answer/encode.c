@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Content-Encoding: the smaller of what the client takes, for bodies worth it. */
 #include "serve/answer/reply.h"
 

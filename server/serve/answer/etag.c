@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Hashes all that an answer depends on: run, files, parameters, program, catalog. */
 #include "serve/answer/etag.h"
 

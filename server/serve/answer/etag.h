@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What an answer depends on, as one hash: equal tags, equal bodies.
  *
  *   run       content id, state, its files' states and contents   + query + build

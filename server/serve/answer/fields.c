@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Walks a JSON answer, and makes a table of its fields. */
 #include "serve/answer/fields.h"
 

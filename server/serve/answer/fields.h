@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An answer that is one thing, not rows, as a table of its fields: for CSV and Markdown.
  *
  *   {"run": {"id": "r7"}, "args": [{"name": "n", "value": 18446744073709551615}], "op": null}

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Makes the names of files that are handed out from names of runs. */
 #include "serve/answer/file_name.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names of files that are handed out. */
 #ifndef JVIEWD_SERVE_ANSWER_FILE_NAME_H
 #define JVIEWD_SERVE_ANSWER_FILE_NAME_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes findings with their evidence as JSON. */
 #include "serve/answer/findings_out.h"
 

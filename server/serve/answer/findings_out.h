@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Findings as JSON: the same in /api/findings and in the overview. */
 #ifndef JVIEWD_SERVE_ANSWER_FINDINGS_OUT_H
 #define JVIEWD_SERVE_ANSWER_FINDINGS_OUT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes arrows of slices as JSON, with both ends. */
 #include "serve/answer/flow_out.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arrows from what caused to what was caused. */
 #ifndef JVIEWD_SERVE_ANSWER_FLOW_OUT_H
 #define JVIEWD_SERVE_ANSWER_FLOW_OUT_H

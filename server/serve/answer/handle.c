@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls handlers and streams inside of a guard. A handler reads maps with no lock and no turn of
  * others held: what it left when a page was lost is its own, in the request's arena or lost with
  * the page. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One call of a handler. */
 #ifndef JVIEWD_SERVE_ANSWER_HANDLE_H
 #define JVIEWD_SERVE_ANSWER_HANDLE_H

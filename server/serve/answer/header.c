@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Headers by name, in the order they came. */
 #include "serve/answer/header.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Headers of a request or a reply, by name; names are equal whatever their case. */
 #ifndef JVIEWD_SERVE_ANSWER_HEADER_H
 #define JVIEWD_SERVE_ANSWER_HEADER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes JSON: commas, escapes, exact integers, shortest doubles. */
 #include "serve/answer/json_out.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* JSON, written front to back into a text.
  *
  * Integers are exact, doubles the shortest text that reads back as the same value, NaN and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Splits and decodes a query string, and checks each parameter against the route's declaration.
  * Facts: RFC 3986. */
 #include "serve/answer/query.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Query strings: split, decoded, and checked against what a route declares, before it runs.
  *
  *   limit=50&sort=-self_ps   ->   {limit, 50} {sort, -self_ps}

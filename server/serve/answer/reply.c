@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fills a reply: headers, problems, progress, and members that many replies share. */
 #include "serve/answer/reply.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a handler answers with. */
 #ifndef JVIEWD_SERVE_ANSWER_REPLY_H
 #define JVIEWD_SERVE_ANSWER_REPLY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Typed parameters of a request, its run, and the traces of its hosts. */
 #include "serve/answer/request.h"
 

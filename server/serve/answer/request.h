@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a handler asks of its request: parameters with their types, the run they name, its traces.
  *
  * Every name and bound was checked against the route's declaration before the handler runs, so a

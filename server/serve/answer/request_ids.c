@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a request says about a run's inside: tracks, slices, hosts, windows, pages. */
 #include "serve/answer/request.h"
 

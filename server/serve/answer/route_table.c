@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Looks up an endpoint, what its answer depends on, and what the table offers elsewhere. */
 #include "serve/answer/route_table.h"
 

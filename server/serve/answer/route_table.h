@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the table of endpoints tells of one. */
 #ifndef JVIEWD_SERVE_ANSWER_ROUTE_TABLE_H
 #define JVIEWD_SERVE_ANSWER_ROUTE_TABLE_H

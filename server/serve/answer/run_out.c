@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the members of a run as JSON. */
 #include "serve/answer/run_out.h"
 

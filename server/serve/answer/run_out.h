@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A run as /api/runs and /api/run tell it. */
 #ifndef JVIEWD_SERVE_ANSWER_RUN_OUT_H
 #define JVIEWD_SERVE_ANSWER_RUN_OUT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the members of a slice as JSON. */
 #include "serve/answer/slice_out.h"
 

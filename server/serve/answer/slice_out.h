@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Slices as rows of a reply. */
 #ifndef JVIEWD_SERVE_ANSWER_SLICE_OUT_H
 #define JVIEWD_SERVE_ANSWER_SLICE_OUT_H

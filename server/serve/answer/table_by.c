@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Answers a request for a table that is grouped by a property. */
 #include "serve/answer/table_by.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The route of a table that takes a restriction and by=, and sums time. */
 #ifndef JVIEWD_SERVE_ANSWER_TABLE_BY_H
 #define JVIEWD_SERVE_ANSWER_TABLE_BY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tables for people and agents: one unit and one precision a column, names that cannot act. */
 #include <math.h>
 #include <stdio.h>

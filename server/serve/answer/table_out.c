@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes a table as JSON, CSV or Markdown. Facts: RFC 4180. */
 #include "serve/answer/table_out.h"
 

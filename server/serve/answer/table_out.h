@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A table as JSON rows, CSV or Markdown: the same numbers in each.
  *
  *   JSON   {"name":"dot.3","self_ps":1200,"flops":null,"reasons":{"flops":"no HLO"}}

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes notes, tags and baselines as JSON. */
 #include "serve/answer/user_out.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What people said of runs, as routes ask and tell it. */
 #ifndef JVIEWD_SERVE_ANSWER_USER_OUT_H
 #define JVIEWD_SERVE_ANSWER_USER_OUT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads jview.json, with limits, and writes it into replies. Facts: api/jview.schema.json. */
 #include "serve/bundle/about.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jview.json: what the program that was profiled says of its run, beside the profile.
  *
  *   {"name": "wide mlp", "step": 1000, "commit": "4f0c9b5", "commit_time": 1795253400,

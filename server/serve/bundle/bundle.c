@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/bundle?run=&raw=&html=: the run as one file that opens anywhere.
  *
  *   step_500.jvz   the segments, what people wrote of the run, jview.json, and with raw=yes the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Asks the endpoints that a page needs, and writes their answers into bundle.html within a limit
  * of size. */
 #include "serve/bundle/bundle_html.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A run as one page that stands alone: the UI's own views, with the answers that they ask for
  * inside.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes and reads the manifest of a bundle as JSON. */
 #include "serve/bundle/bundle_manifest.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a bundle says of itself: the first entry of a .jvz, in JSON.
  *
  *   {"bundle": 1, "program": "jviewd 0.1.0", "segment_version": 2, "kind_rules_version": 7,

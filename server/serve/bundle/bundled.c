@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finds what a bundle's maker said of a run, and takes it over when asked. */
 #include "serve/bundle/bundled.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A run that came as a bundle: what was written of it where it was made.
  *
  * The index keeps the manifest's `said` with the facts of the bundle's first member; nothing of it

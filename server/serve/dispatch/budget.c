@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Counts what questions may hold, and lets them wait for one another. */
 #include "serve/dispatch/budget.h"
 

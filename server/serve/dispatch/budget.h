@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What questions that compute over whole runs may take of memory together.
  *
  * A question enters with an estimate, by the slices of its run, and waits while others hold what it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What happens around each handler: the route is found, its answer tagged, kept or read from where
  * it was kept, and a failure told. */
 #include "serve/dispatch/dispatch.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From a request to its reply: the route is found in the table that the services hand over. */
 #ifndef JVIEWD_SERVE_DISPATCH_DISPATCH_H
 #define JVIEWD_SERVE_DISPATCH_DISPATCH_H

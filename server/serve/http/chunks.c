@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Follows the frames of a chunked body, a byte at a time but for data. */
 #include "serve/http/chunks.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where a chunked body ends. No extensions, no trailers: nothing here needs them, and readers
  * differ about both. */
 #ifndef JVIEWD_SERVE_HTTP_CHUNKS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Puts a listening unix socket in the place of CivetWeb's port, and connects to it. */
 #include "serve/http/doorway.h"
 

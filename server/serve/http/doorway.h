@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The way from the front to CivetWeb: a unix socket in place of its port.
  *
  *   client --TCP--> front --unix--> CivetWeb's threads

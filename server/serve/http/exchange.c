@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs one request through gate, auth and routes, and sends its reply, whole or as a stream. */
 #include "serve/http/exchange.h"
 #include "serve/access/auth.h"

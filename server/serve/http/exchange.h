@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One request and its reply on a connection: gate, auth, body, routes, and the way back out.
  *
  * What stands between is CivetWeb's: http.c hands in how to read and write. A body is here whole,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The loop: accepts, hands events to connections, looks at deadlines, and makes room where too many
  * wait. */
 #include "serve/http/front_parts.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What stands before CivetWeb: one thread that accepts connections, reads requests until they are
  * whole, and only then takes a thread of CivetWeb for each.
  *

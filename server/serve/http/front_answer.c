@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The way through a thread: a whole request in, what it writes out to the client. */
 #include "serve/http/front_parts.h"
 

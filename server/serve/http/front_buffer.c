@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bytes on their way through the front: appended behind, taken in front. */
 #include "serve/http/front_parts.h"
 

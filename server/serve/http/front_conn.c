@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One connection, from its first byte to its last: reads requests until they are whole, says no
  * where they cannot be read, and decides what comes next. */
 #include "serve/http/front_parts.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One connection of the front; private to front*.c. All of it is the front's thread's, but for
  * slots, which the threads that answer write to. */
 #ifndef JVIEWD_SERVE_HTTP_FRONT_PARTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Starts and stops CivetWeb and the front before it, and hands each request to the exchange. */
 #include "serve/http/http.h"
 #include "serve/kept/reply_cache.h"

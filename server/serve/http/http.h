@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The door to the network: CivetWeb, and nothing else knows it.
  *
  * A front of ours (front.h) reads requests; CivetWeb has 256 threads, one for each that is whole,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the status line and headers of a reply, the security policy with them. */
 #include "serve/http/http_head.h"
 

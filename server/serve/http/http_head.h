@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The head of a reply as text: status line, the headers that every reply carries, its own. */
 #ifndef JVIEWD_SERVE_HTTP_HTTP_HEAD_H
 #define JVIEWD_SERVE_HTTP_HTTP_HEAD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A queue between the thread that makes a stream and the connection that sends it; a file takes
  * what the client is slow to read. */
 #include "serve/http/outflow.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a stream makes, ahead of a client that takes it slowly.
  *
  *   thread that makes ── put ──>  [ sent | waits .......... ]  ── send ──> the connection's own

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A table of addresses; those without a connection and without a recent wrong token go. */
 #include "serve/http/peers.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is known of those who connect, by address: how many connections they have, and how often
  * they came with a wrong token. One thread uses it. */
 #ifndef JVIEWD_SERVE_HTTP_PEERS_H

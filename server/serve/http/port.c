@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Listens on a port, and says who has it where that cannot be: by way of /proc: port -> socket
  * inode -> the process that has it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A port to listen on. */
 #ifndef JVIEWD_SERVE_HTTP_PORT_H
 #define JVIEWD_SERVE_HTTP_PORT_H

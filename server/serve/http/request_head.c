@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads a request's head strictly, and says where its body ends. Facts: RFC 9112. */
 #include "serve/http/request_head.h"
 

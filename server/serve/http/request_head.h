@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The one reading of a request's head: strict, before anything else sees the bytes.
  *
  *   POST /api/notes HTTP/1.1␍␊        method SP target SP version

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Connects to the doorway, so that CivetWeb's accepting thread wakes and ends. */
 #include "serve/http/wake.h"
 

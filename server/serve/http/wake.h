@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ends the sleep of CivetWeb's thread that accepts.
  *
  * It looks every 2 s whether it is to end, and mg_stop() waits for that look. A connection wakes

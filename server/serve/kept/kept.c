@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Serves a page of a table from its kept form, or makes the whole table and keeps it. */
 #include "serve/kept/kept.h"
 

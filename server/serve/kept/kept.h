@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tables over large runs are made whole and kept before they are sorted, cut and written.
  *
  *   request --without limit, cursor, sort, format--> stored.h's key --> kept_table.h --> its page

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How the bytes of a kept table lie: shared by who packs them and who opens them. */
 #ifndef JVIEWD_SERVE_KEPT_KEPT_CELLS_H
 #define JVIEWD_SERVE_KEPT_KEPT_CELLS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Opens a kept table with a check of every size, and makes the page that is asked for. */
 #include "analyse/table.h"
 #include "serve/kept/kept_cells.h"

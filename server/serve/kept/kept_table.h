@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A table as bytes and back: all of its rows, of which any page, order and format is made.
  *
  *   counts | words | values | breakdowns | order | ends | kinds | inexact | texts

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Packs a table into the bytes that kept_table.c reads. */
 #include "analyse/table.h"
 #include "base/names.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A table of small replies by hash, each good until the catalog changes.
  *
  * Every slot has its place in one mapping, and pages behind its body go back to the system. Bodies

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Small replies, as they left, until the catalog changes.
  *
  *   hash of (path, query, encoding) -> slot {generation, headers, body}

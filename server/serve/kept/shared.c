@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps the analyses of a whole run while several questions about it are asked. */
 #include "serve/kept/shared.h"
 

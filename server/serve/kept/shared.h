@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What several questions about one whole run stand on, analysed once for all of them.
  *
  *   struct shared shared;

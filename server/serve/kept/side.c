@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parses a side of a comparison, and measures it or takes it from the kept ones. */
 #include "serve/kept/side.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A run, or a part of one, as routes that compare several name it.
  *
  *   step_500                    a run, as run= takes it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The keys of kept answers, and who makes one while others wait for it. */
 #include "serve/kept/stored.h"
 

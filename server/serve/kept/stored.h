@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Answers over large runs outlive the process that made them.
  *
  *   hash of (program, path, parameters, run as it is) -> store/answers.h -> the body as it left,

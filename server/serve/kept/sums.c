@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lends the sums of blocks of a request's traces, and takes them back. */
 #include "serve/kept/sums.h"
 

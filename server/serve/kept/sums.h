@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sums of blocks (analyse/scan/block_sums.h) for a question about a window, from the server's
  * cache of them. */
 #ifndef JVIEWD_SERVE_KEPT_SUMS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* JSON-RPC 2.0 and the Model Context Protocol: initialize, ping, tools/list, tools/call. Facts:
  * the MCP specification. */
 #include "serve/mcp/mcp.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What agents ask, in the Model Context Protocol: JSON-RPC 2.0 over lines or over POST /mcp.
  *
  *   {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"top","arguments":{"run":"latest"}}}

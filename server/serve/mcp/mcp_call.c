@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One call of a tool: its arguments become the parameters of endpoints, their replies its answer.
  *
  * Rows keep the columns that a reader needs, and of all their reasons one a column.

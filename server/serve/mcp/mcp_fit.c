@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An answer that fits: the longest list loses its second half, again and again.
  *
  *   {"rows": [50 of them]}   ->   {"rows": [12], "next": "n12", "truncated": [{"list": "rows",

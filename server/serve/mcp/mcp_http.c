@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* POST /mcp: one message, one JSON answer; DELETE /mcp ends a session.
  *
  *   initialize              -> 200, Mcp-Session-Id: 32 hex digits

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside mcp*.c. */
 #ifndef JVIEWD_SERVE_MCP_MCP_PARTS_H
 #define JVIEWD_SERVE_MCP_MCP_PARTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The words and the schema of a tool, as agents read them. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Measures the figures of one run after another, and puts them into the catalog. */
 #include "serve/prepare/measure.h"
 

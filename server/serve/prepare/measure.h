@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Figures that are kept of each run: measured once, by whoever has time.
  *
  *   ready, not measured ──trend_metrics──> catalog's metrics ──> /api/trend, /metrics

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A thread that asks the first questions of new runs, so that pages find them answered. */
 #include "serve/prepare/prepare.h"
 

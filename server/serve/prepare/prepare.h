@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The first questions of a large run, asked before anybody does.
  *
  *   indexed -> catalog -> findings, overview asked once -> kept (see stored.h) -> read by the page

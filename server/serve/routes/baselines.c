@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET, POST, DELETE /api/baselines: names for runs that others are held against.
  *
  *   main -> content id of step_500      check?baseline=main, diff?a=main

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* /api/capture: profiles of programs that run a profiler server, recorded from here.
  *
  *   GET       may it, and how the last one stands

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/chain?run=&slice=: what a slice waited for, link by link to its left; see
  * analyse/steps/chain.h. */
 #include "analyse/steps/chain.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/collectives?run=: what devices say to each other, how much of it is exposed, and who
  * waits for whom; view=arrivals: each execution by itself. */
 #include "analyse/comm/collectives.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/compare?runs=A,B,C: any number of runs side by side, one column each. */
 #include "analyse/compare/compare.h"
 

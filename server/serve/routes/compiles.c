@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/compiles?run=: what was compiled, why, and what that took. */
 #include "analyse/compiles/compiles.h"
 

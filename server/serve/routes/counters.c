@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/counters?run=&track=: one counter over a window, folded to so many pixels. */
 #include "serve/answer/slice_out.h"
 #include "serve/routes.h"

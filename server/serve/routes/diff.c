@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/diff?a=&b=&by=: what changed between two runs, or two parts of one
  * (serve/kept/side.h). */
 #include <stdlib.h>

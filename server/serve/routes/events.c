@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/events: server-sent events.
  *
  *   event: run                          a run is new, or its state changed

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/findings?run=: what costs the time, in sentences, each with its evidence and remedy;
  * the one that would win the most stands first. */
 #include "serve/answer/findings_out.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/flows?run=: the arrows of one slice, or of tracks in a window. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /healthz: the process answers.  GET /readyz: the first scan has ended. */
 #include "serve/answer/reply.h"
 #include "serve/routes.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/hosts?run=&by=&view=: which host or device the others wait for.
  *
  *   by=host|device   a row a host, or a row a device

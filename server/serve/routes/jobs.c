@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/jobs: what is being indexed, and what waits. */
 #include "serve/answer/reply.h"
 #include "serve/routes.h"

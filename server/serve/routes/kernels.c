@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/kernels?run=: what ran on GPUs, by kernel, and what kept it from running better. */
 #include "analyse/ops/kernels.h"
 

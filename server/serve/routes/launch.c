@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The one-time link, where a token is needed.
  *
  *   GET  /launch/CODE   -> the cookie, and on to the page; each code once,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Short links to views: an address of the page, kept under an id that nobody guesses.
  *
  *   POST /api/links {"address": "?run=step_500&view=flame"}  ->  {"id", "path": "l/4f2k..."}

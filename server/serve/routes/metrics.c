@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /metrics?runs=: counters in Prometheus' text format; of the newest runs, too, on request.
  *
  *   jviewd_run_step_seconds{run="exp/step_1000",id="r7c1"} 0.0914

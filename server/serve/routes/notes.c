@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET, POST, DELETE /api/notes: what people wrote of runs and of windows of them, and tags.
  *
  *   {"run": "step_500", "text": "warm cache", "start_ps": 1000, "end_ps": 2000}   a note

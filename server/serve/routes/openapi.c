@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/openapi: every endpoint, its parameters, its replies. */
 #include "serve/routes/openapi.h"
 

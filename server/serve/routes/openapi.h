@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* api/openapi.yaml, carried by the program; server/CMakeLists.txt generates the bytes. */
 #ifndef JVIEWD_SERVE_ROUTES_OPENAPI_H
 #define JVIEWD_SERVE_ROUTES_OPENAPI_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/overview?run=: the first answer, on one page. */
 #include "analyse/findings/overview.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /  and  GET /assets/NAME: the UI, from memory.
  *
  * Names below assets/ carry a hash of their content, so they never change.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/roofline?run=: how far each op is from the limits of its device. */
 #include "analyse/ops/roofline.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/run?run=: one run with its files, hosts, environment, programs and views.
  *
  * Answers in every state of the run: what needs its traces is null with a reason until they are

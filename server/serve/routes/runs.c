@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/runs: every run, newest first. */
 #include <time.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/source?file=&line=: some lines of a source file around one that a profile names.
  *
  *   profile    /home/user/project/model/layers.py:41          a path of the machine it ran on

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/steps?run=&view=: each step with where its time went.
  *
  *   steps     a row a step: the mean of the host's devices

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/threads?run=: the threads of the hosts, how long each was at something, and at what. */
 #include "analyse/ops/threads.h"
 

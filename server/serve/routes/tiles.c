@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/tiles?run=&level=&from=&to=&rows=: windows of rows at a level of detail, as columns.
  *
  *   head  names  part part part ...      row by row, its tiles one after another

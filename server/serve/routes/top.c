@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/top?run=: what took the time, by one property. */
 #include "analyse/ops/top.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/trace?run=&format=: the run, or a window of it, as a file of another format.
  *
  *   perfetto   Chrome JSON, gzipped: for ui.perfetto.dev

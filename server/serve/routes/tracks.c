@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/tracks?run=: the tree of tracks of every host. */
 #include "analyse/table.h"
 #include "serve/answer/slice_out.h"

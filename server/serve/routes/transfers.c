@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/transfers?run=: memory that moved: how much, which way, how fast, who waited for it. */
 #include "analyse/comm/transfers.h"
 

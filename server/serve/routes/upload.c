@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* /api/upload: a profile file that a browser brings.
  *
  *   GET                             may it, and how much

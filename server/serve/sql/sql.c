@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* POST /api/sql?run=: one SELECT over a run's tables, or over those of all runs.
  *
  *   {"query": "select name, count(*), sum(dur_ps) from slices group by name"}

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One worker: taken, given its job, read, waited for; ended where it takes too long. */
 #include "serve/sql/sql_job.h"
 

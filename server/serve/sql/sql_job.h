@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The server's side of a query: its process, watched. */
 #ifndef JVIEWD_SERVE_SQL_SQL_JOB_H
 #define JVIEWD_SERVE_SQL_SQL_JOB_H

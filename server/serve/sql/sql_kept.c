@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tables that the server keeps for its own answers, lent to queries about the same run.
  *
  *   server   run as it is -> key of /api/top?by=op, ... -> {"view", "path", key} in the job

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a query found, or why it failed, as a reply's body.
  *
  *   {"run": ..., "columns": [{"name": "sum(dur_ps)", "unit": "ps"}], "row_count": 1, "next": null,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside sql*.c: queries, in a process that is not the server's.
  *
  *   server   sql.c          POST /api/sql: which runs, which query, what of limits

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Starts, keeps and ends the worker processes of SQL. */
 #include "serve/sql/sql_process.h"
 

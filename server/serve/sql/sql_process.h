@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Processes that answer queries of SQL, each about the runs that it was told of once.
  *
  *   process_take   the one that knows these runs, else the one that stands ready, else a new one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tables that the job itself tells: runs and their metrics; and the list of all columns. */
 #include <jansson.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tables `slices` and `derived_slices`: columns, and the cells of a row. */
 #include <stdio.h>
 #include <stdlib.h>

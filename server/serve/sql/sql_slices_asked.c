@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a query's bounds leave of all slices. */
 #include "serve/sql/sql_slices_parts.h"
 

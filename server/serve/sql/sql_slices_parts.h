@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside sql_slices*.c: the tables `slices` and `derived_slices`: every slice of every run, from
  * its segment.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From slice to slice: along the rows of chunks, or along the index by name. */
 #include <stdio.h>
 #include <stdlib.h>

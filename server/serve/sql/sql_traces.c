@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The traces of a run that a query comes to: opened once, held until the process ends. */
 #include <jansson.h>
 

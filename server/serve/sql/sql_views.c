@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tables that analyses make, one run after the other: the same analyses as behind the endpoints,
  * asked for the whole run, so that a query adds up what /api/... shows.
  *

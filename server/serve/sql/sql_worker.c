@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The process that runs queries of SQL under limits, and answers over its standard streams. */
 #include "serve/sql/sql_worker.h"
 

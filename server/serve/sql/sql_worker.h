@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `jviewd sql-worker`: a process that answers queries about the runs it is told of. */
 #ifndef JVIEWD_SERVE_SQL_SQL_WORKER_H
 #define JVIEWD_SERVE_SQL_SQL_WORKER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Args of events, as typed columns.
  *
  * Blocks of at most 16,384 events in file order. Within a block the distinct lists of

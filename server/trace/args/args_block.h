@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One block of args as it lies in the data area.
  *
  *   TABLE_ARG_BLOCKS   one record a block, by first event

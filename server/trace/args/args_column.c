@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One column of args: constant, offsets from the least, or steps from value to value. */
 #include "base/pack/pack.h"
 #include "trace/args/args_block.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Args, read: a block's heads are checked at each look, columns are unpacked as they are asked for.
  *
  * Heads lie at the front of their block, so a question about a key reads the heads of every block

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Unpacks the columns of chosen arg keys block by block, and steps through their events. */
 #include "trace/args/args_walk.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The args of chosen keys, event by event.
  *
  *   struct arg_walk *walk = arg_walk_create(trace, keys, key_count);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Args, written: a block is gathered as values by node, then each node becomes a packed column.
  *
  * An arg is mostly followed by the arg that followed it last time, so a node remembers the child

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps the last unpacked blocks of args, for slices that are asked for in any order. */
 #include "trace/args/slice_args.h"
 

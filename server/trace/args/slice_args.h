@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Args of one slice after another, for who asks in an order that is not the file's.
  *
  * One event's args cost its block's columns unpacked; here a block is unpacked once, and the last

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From events back to slices.
  *
  * Nothing is stored for this: a chunk knows the first and the last event in it, and along a row

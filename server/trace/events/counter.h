@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Counter tracks: samples and levels of min and max. */
 #ifndef JVIEWD_TRACE_EVENTS_COUNTER_H
 #define JVIEWD_TRACE_EVENTS_COUNTER_H

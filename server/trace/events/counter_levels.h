@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Counters as they lie in the file.
  *
  *   TABLE_COUNTERS         a record a track, by track

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Counters, read: a bucket's samples are found by two searches, their range by the levels. */
 #include <math.h>
 

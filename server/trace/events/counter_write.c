@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Counters, written: samples wait in a spill file in the order they came and are dealt out to
  * their tracks at the finish, in the output itself, so that memory does not grow with their
  * number. */

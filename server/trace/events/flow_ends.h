@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ends of arrows on their way: as given, and as joined. */
 #ifndef JVIEWD_TRACE_EVENTS_FLOW_ENDS_H
 #define JVIEWD_TRACE_EVENTS_FLOW_ENDS_H

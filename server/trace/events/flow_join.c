@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ends of one (kind, id) find each other by hash; most sets have two, close to each other.
  *
  *   slots   [ - | 5 7: 0 | - | 5 8: 2 | ... ]    first end of each set, by (kind, id)

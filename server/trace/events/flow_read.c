@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arrows, read: both orders lie in the file and are checked at the opening. */
 #include "trace/readers.h"
 #include "trace/writers.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arrows, from their ends as they come to the two tables.
  *
  *   given    (kind, id, end, time, place of the slice), set aside in PARTS parts by (kind, id):

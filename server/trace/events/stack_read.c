@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stacks and their samples, read: the tables as they were written, once their rules hold. */
 #include "trace/readers.h"
 #include "trace/writers.h"

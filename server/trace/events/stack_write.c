@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stacks and their samples, written.
  *
  *   stacks    [ parent frame ]*     found again through slots of a hash table: both in scratch

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Levels of detail of a row, made once.
  *
  *   TABLE_PYRAMIDS       a record a row of at least PYRAMID_SLICES_MIN slices, by row

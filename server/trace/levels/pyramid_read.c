@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A tile from the cells of a row's pyramid. */
 #include "base/file.h"
 #include "trace/levels/pyramid.h"

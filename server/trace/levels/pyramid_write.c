@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Pyramids, written at the finish: one pass over each row makes all its levels at once.
  *
  * Slices go into the open cell of the base level; a cell that closes goes into the open one of the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Self time by kind, over time: what the picture of a closed group is made of.
  *
  *   TABLE_KIND_PYRAMIDS  a record a work track of at least SUMMARY_SLICES_MIN slices, by track

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Summaries, read: a tile of a group is the mean over its work tracks, each from its stored
  * level or, below its base, from its slices. */
 #include <stdlib.h>

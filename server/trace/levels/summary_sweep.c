@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One pass over the slices of a track that touch some buckets, in groups of 32 as they are
  * packed. */
 #include "trace/levels/summary.h"

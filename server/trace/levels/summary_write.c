@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Summaries, written at the finish: one sweep over each work track, its levels made from exact
  * sums. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A tile of a row: who answers is decided by the row's base level, the same for every tile. */
 #include "trace/levels/tile.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any window of any row, without scanning it.
  *
  * A tile is (row, level, index): 1,024 quanta of 2^level ps of file time, aligned: it begins at

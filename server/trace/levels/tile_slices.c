@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A tile from slices: gallops from quantum to quantum.
  *
  *   samples   start dur_before longest | start dur_before longest | ...      one for 32 slices

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the cells of a tile, in time order: pieces that begin in one quantum become one cell. */
 #ifndef JVIEWD_TRACE_LEVELS_TILE_WRITER_H
 #define JVIEWD_TRACE_LEVELS_TILE_WRITER_H

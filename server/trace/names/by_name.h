@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Slices by name: whole-trace totals, and where they are. */
 #ifndef JVIEWD_TRACE_NAMES_BY_NAME_H
 #define JVIEWD_TRACE_NAMES_BY_NAME_H

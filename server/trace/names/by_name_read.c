@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Slices by name, read. Ids and runs are big and seldom asked for: their tables are touched by
  * the first question about them, not by opening the trace. */
 #include "base/file.h"

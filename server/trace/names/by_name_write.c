@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Slices by name, written at the finish in few passes over the columns.
  *
  *   count    names only: how many slices each name has, and in which rows

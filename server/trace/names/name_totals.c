@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Count, sum, quantiles and deviation of one name's durations. */
 #include "trace/names/name_totals.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Totals and quantiles of one name: of all its durations at once, or as they come. */
 #ifndef JVIEWD_TRACE_NAMES_NAME_TOTALS_H
 #define JVIEWD_TRACE_NAMES_NAME_TOTALS_H

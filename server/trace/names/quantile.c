@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Quantiles of durations by nearest rank, and the histogram's buckets. */
 #include "trace/names/quantile.h"
 

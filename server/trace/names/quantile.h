@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Quantiles of durations by nearest rank: the least value that so many percent do not exceed.
  *
  * Exact over gathered durations, or within 0.8 % by a histogram of 64 steps an octave:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which row a slice lies in.
  *
  * Slices of a track come in order: start ascending, then longest first, then as in the file. A

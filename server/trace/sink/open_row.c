@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The open chunk of a row.
  *
  *   columns   start dur self | named parent event | lift | flags    one piece of memory, `capacity`

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is made of slices beside the slices themselves: one line each. */
 #include "trace/writers.h"
 

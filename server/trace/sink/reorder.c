@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tracks that turned out to be unsorted.
  *
  * Their slices, also those whose chunks are written already, go through the sorter and are nested

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The doors of the sink: what comes in is checked here, once, and handed to the file that knows
  * what to do with it (sink_state.h has the map). Slices, args and arrows go to whoever takes
  * them: sink_take.c at once, or sink_thread.c. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a file says besides slices: who made it, notes, properties, shared types, memory events.
  * All but the last are few and wait in memory. */
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The finish of a sink: what is open is written, then the tables, then what needs all slices. */
 #include <stdlib.h>
 

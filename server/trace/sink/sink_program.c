@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Programs, their instructions, and the documents that stand beside them. Blobs are packed and
  * written as they come; what is found by name waits in memory. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of the sink, shared by its files.
  *
  *   sink.c         the doors: checks, budgets, what goes where

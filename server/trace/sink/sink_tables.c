@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tables of names, tracks, rows, chunks and samples, when the last slice has been written.
  *
  * Rows are numbered by (track, depth), slices along the rows, chunks along the rows: until now

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the doors let through: tracks, slices, args and arrows, in the order they were given.
  * Runs on the decoder's thread, or on the sink's own (sink_thread.c); a failure stays in
  * take_err. */

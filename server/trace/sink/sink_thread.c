@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The sink's second thread: what a decoder gives is written down, and taken in that order.
  *
  *   decoder's thread     [ slice | args | flow | slice | ... ]    the batch that is filled

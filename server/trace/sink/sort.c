@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* External merge sort.
  *
  *   put    buffer full -> sorted -> set aside as a run

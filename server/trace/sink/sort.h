@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Slices of tracks that came out of order, brought into it with bounded memory.
  *
  * Runs of 262,144 are sorted in memory and set aside; at the end they are merged. What fits one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The readable trace over its blocks.
  *
  * Every table is checked here for what later code relies on: sizes, ids, ranges that follow each

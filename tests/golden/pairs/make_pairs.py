@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """make_pairs: makes the captures in this directory: one model, compiled with one change each.
 
   make_pairs.py [--out DIR]

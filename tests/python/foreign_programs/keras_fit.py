@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Keras' model.fit below its TensorBoard callback, which profiles batches 4 to 11. keras_fit.py LOGDIR TRUTH.json"""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Twelve steps in plain Python, each a load that sleeps and a computation; writes what each took to the file named."""
 
 import json

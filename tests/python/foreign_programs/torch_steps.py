@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """PyTorch on the CPU below torch.profiler: "schedule" with prof.step(), "plain" without, "named" with record_function, "numbered" with a
 number in its name.
 torch_steps.py KIND TRACE.json TRUTH.json"""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs whose loop does not wait: the host runs ahead, and a step's time is from its work to the next one's."""
 
 import queue

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs whose loop waits for each step: a step's time is what the span took by the clock."""
 
 import jax

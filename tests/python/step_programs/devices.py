@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs on eight CPU devices: pmap, shard_map, jit with shardings, one device after the other."""
 
 import threading

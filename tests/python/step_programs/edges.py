@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs whose recording begins or ends in the middle, or holds next to nothing."""
 
 import contextlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs with more than one family of steps: train and eval, epochs around steps, two networks in turn."""
 
 import jax

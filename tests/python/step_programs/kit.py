@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the programs of this folder share: recording, a clock of their own, and the truth that they write beside the profile.
 
 A program is a function marked @program. It gets a Run, does its loop between run.record() and returns its truth:

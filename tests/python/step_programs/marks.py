@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs that mark their steps in other ways, or in other threads."""
 
 import concurrent.futures

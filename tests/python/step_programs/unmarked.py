@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs without marks: what repeats is the step, or there is none with a reason. A wait for data is not a step."""
 
 import jax

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What one rule says of a run made in memory: for tests of rules. */
 #ifndef JVIEWD_TESTS_FINDINGS_OF_H
 #define JVIEWD_TESTS_FINDINGS_OF_H

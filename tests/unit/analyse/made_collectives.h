@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs whose devices communicate, for tests of collectives and of rules about them. */
 #ifndef JVIEWD_TESTS_MADE_COLLECTIVES_H
 #define JVIEWD_TESTS_MADE_COLLECTIVES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs of one host made in memory, for tests of analyses. */
 #ifndef JVIEWD_TESTS_MADE_RUN_H
 #define JVIEWD_TESTS_MADE_RUN_H

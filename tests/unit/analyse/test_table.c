@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sort words of a request, and pages of a table. */
 #include "check.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A server's announcement is found, and one whose process is gone is not. */
 #include "app/instance.h"
 

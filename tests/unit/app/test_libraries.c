@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Versions of libraries compared, and known faults told. */
 #include "app/libraries.h"
 

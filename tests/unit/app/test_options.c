@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Options: every place that may set one, and which of them holds. */
 #include "app/options.h"
 

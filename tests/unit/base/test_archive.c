@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ZIP archives made by hand: entries, budgets, refusals, overlaps, every damage. */
 #include "check.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arenas zero, align and poison their memory, and end the process where too much is asked. */
 #include "check.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers, comparisons, UTF-8 repair and growing texts. */
 #include "check.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Deadlines, and waits that end at them or with news. */
 #include "base/clock.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A failure is told once, with its context, cut at a whole character. */
 #include "check.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files below a root, with and without openat2: links, devices, missing rights, full disks. */
 #include "check.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* XXH3 against known values, at once and in pieces. */
 #include "check.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Times, shares, sizes and counts as prose has them. */
 #include "base/human.h"
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Pages that are gone when they are read. */
 #include "base/lost.h"
 

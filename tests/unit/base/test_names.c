@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Each text has one id, whatever their number. */
 #include "check.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every packing against its own tool's bytes: whole, cut, flipped, bombs, several members. */
 #include "check.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Blocks of Snappy by hand: literals, copies, and what must be refused. */
 #include "base/pack/pack.h"
 #include "check.h"

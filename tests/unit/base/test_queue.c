@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* All work runs once, waits are waited for, stacks are as large as asked. */
 #include "check.h"
 

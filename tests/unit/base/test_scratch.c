@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arrays that grow from the heap into files keep what they held, and use no private memory. */
 #include "check.h"
 

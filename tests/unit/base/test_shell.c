@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names in lines for a shell; a shell itself says whether they stand for themselves. */
 #include <stdio.h>
 

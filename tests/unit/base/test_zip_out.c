@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is written reads back, as `struct archive` and so as any other program reads it; whatever
  * is cut off it is no archive any more. */
 #include <stdlib.h>

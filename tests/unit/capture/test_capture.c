@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Recordings that are refused before anything is made, and what removing one touches. */
 #include "capture/capture.h"
 

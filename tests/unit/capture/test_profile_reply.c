@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A ProfileResponse that comes in pieces of any size lands in the file, or is refused. */
 #include "check.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Problems of an endpoint in the words of the command line. */
 #include "check.h"
 #include "cli/flag_words.h"

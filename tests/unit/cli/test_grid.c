@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Markdown tables laid out for a terminal. */
 #include "check.h"
 #include "cli/grid.h"

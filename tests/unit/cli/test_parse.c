@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Command lines that are understood, and the sentences of those that are not. */
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Chrome JSON -> pictures, for the tests of its decoder: each file tests one side of it. */
 #ifndef JVIEWD_TESTS_JSON_FEED_H
 #define JVIEWD_TESTS_JSON_FEED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One small module, as a proto and as the text that XLA prints of it. */
 #ifndef JVIEWD_TESTS_MADE_HLO_H
 #define JVIEWD_TESTS_MADE_HLO_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Builds exports of Nsight Systems for tests from SQL, and decodes them in memory. */
 #ifndef JVIEWD_TESTS_MADE_NSYS_H
 #define JVIEWD_TESTS_MADE_NSYS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Builds Perfetto traces for tests, and decodes them in memory. */
 #ifndef JVIEWD_TESTS_MADE_PACKETS_H
 #define JVIEWD_TESTS_MADE_PACKETS_H

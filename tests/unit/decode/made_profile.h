@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Builds pprof profiles for tests, and decodes them in memory. */
 #ifndef JVIEWD_TESTS_MADE_PROFILE_H
 #define JVIEWD_TESTS_MADE_PROFILE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Builds XSpace files for tests, and decodes them in memory. */
 #ifndef JVIEWD_TESTS_MADE_SPACE_H
 #define JVIEWD_TESTS_MADE_SPACE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes protobuf messages for tests: fields are put into a text, messages into one another. */
 #ifndef JVIEWD_TESTS_PROTO_H
 #define JVIEWD_TESTS_PROTO_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Modules built field by field: instructions, categories, fingerprints, the user's own line. */
 #include "decode/hlo/hlo.h"
 #include "made_space.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files that hold a module: as a proto, as a text, cut off, damaged. */
 #include <stdlib.h>
 

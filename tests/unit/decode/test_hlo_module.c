@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Text, proto and the text printed of the proto are one module; lines, buffers, damage. */
 #include "check.h"
 #include <stdlib.h>

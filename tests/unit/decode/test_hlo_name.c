@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What names of dumped files say of the module inside. */
 #include "check.h"
 #include "decode/hlo/hlo_name.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shapes from texts and protos: types, elements, bytes, layouts. */
 #include "check.h"
 

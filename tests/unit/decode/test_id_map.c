@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ids that are many, that collide, or that are absent. */
 #include "check.h"
 #include "decode/id_map.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bytes come whole or in pieces, packed or not, the same to a decoder. */
 #include "check.h"
 

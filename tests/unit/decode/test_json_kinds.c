@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* JSON that is no trace says what it is. */
 #include "check.h"
 #include "decode/json/json_kinds.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tokens, escapes, numbers; and that a window's edge may fall anywhere. */
 #include <math.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Exports of Nsight Systems made by SQL: calls, kernels, ranges, XLA's ops, graphs, samples. */
 #include "made_nsys.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Exports of Nsight Systems that are odd, foreign, cut or hostile: a trace or a sentence. */
 #include "made_nsys.h"
 

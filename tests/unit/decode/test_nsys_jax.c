@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Archives of nsys-jax: tables joined with reports, of one process and of several. */
 #include <stdio.h>
 

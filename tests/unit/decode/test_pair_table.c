@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Pairs put, found and removed at random, against a plain list. */
 #include "check.h"
 #include "decode/pair_table.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parquet tables written by hand in every encoding, footers in any order, every damage, budgets. */
 #include "check.h"
 

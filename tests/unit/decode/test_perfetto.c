@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Perfetto traces built packet by packet: slices, clocks, counters, flows, legacy events,
  * damage. */
 #include "made_packets.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pprof profiles of memory and CPU: stacks, odd fields, cut files, damage. */
 #include "made_profile.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Varints and fields of the wire format, at every distance from the end of the bytes. */
 #include "check.h"
 #include "decode/protobuf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Spools built frame by frame: ranges, captures, losses, gaps, clocks that were set. */
 #include "check.h"
 #include "decode/decode.h"

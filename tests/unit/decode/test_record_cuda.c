@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* CUDA activity of a spool on its streams and threads, and every damage. */
 #include "check.h"
 #include "fed_spool.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels get the words of the XLA range around their launch, whatever order frames come in. */
 #include "check.h"
 #include "fed_spool.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels of CUDA graphs get the words of the range that built their node. */
 #include "check.h"
 #include "fed_spool.h"

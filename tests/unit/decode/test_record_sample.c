@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Samples of stacks in a spool, of one sampler and of both, odd and damaged. */
 #include "check.h"
 #include "fed_spool.h"

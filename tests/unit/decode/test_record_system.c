@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Figures of the machine and of GPUs in a spool, and every damage. */
 #include "check.h"
 #include "fed_spool.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The content decides which decoder reads a file, and each refusal has a sentence. */
 #include "check.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Chrome JSON -> pictures. Rows hold the events; times are microseconds there, picoseconds here. */
 #include <stdio.h>
 

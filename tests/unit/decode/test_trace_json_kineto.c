@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* PyTorch's Chrome JSON: streams, marks, launches, devices, ranks. */
 #include "json_feed.h"
 

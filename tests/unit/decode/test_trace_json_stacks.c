@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Chrome JSON beside slices: objects, memory dumps, samples of call stacks, what stands around. */
 #include "json_feed.h"
 

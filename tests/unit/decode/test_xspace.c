@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* XSpaces built field by field against drawn traces, and samples against an independent reader's
  * numbers. */
 #include "made_space.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* XSpaces cut, bent and hostile: a trace or a sentence. */
 #include "made_space.h"
 

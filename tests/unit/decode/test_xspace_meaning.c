@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What stats of an XSpace mean: flows, memory, counters, scopes, programs, kinds. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Clocks of an XSpace: starts of lines, several clocks, times out of range. */
 #include "made_space.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files -> runs, as pictures: a line a run, its files below it.
  *
  *   step_1000 = step_1000/plugins/profile/S

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The walk over real directories: what is found, what is passed, what cannot harm. */
 #include <fcntl.h>
 #include <ftw.h>

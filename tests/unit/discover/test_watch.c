@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Changes in a real directory, and what is told of them. */
 #include <stdio.h>
 #include <stdlib.h>

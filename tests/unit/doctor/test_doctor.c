@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What `jviewd doctor` says of a machine that is drawn as a directory, and of a waiting port. */
 #include <grp.h>
 #include <pwd.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Drawn traces, exported: the events as they stand in the file. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers, strings and times as text; and what counts as JSON. */
 #include <math.h>
 

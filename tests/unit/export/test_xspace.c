@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Drawn traces, written as XSpaces and decoded again: what XProf is told, and what readers see. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs on their way: the state that follows from those of the files, when a file is read, and the
  * axis of time that hosts share. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One profile, old enough to be packed, in a directory of its own that is the working directory:
  * for tests of packing. */
 #ifndef JVIEWD_TESTS_COLD_PLACE_H

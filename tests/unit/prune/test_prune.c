@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What may go: by number, age and size; and that removing a file leaves the root by no way. */
 #include "prune/prune.h"
 

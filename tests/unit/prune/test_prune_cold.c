@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Profiles that are put away packed: they come back as they were, and whatever goes wrong, one
  * whole file is left. */
 #include "cold_place.h"

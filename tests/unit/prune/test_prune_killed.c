@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Packing that is stopped at each moment: killed before each call that changes the disk and in the
  * middle of each write, failing at each of them, in a directory that takes nothing.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A cache with one segment, and a catalog in which runs may have it. */
 #ifndef JVIEWD_TESTS_MADE_PLACE_H
 #define JVIEWD_TESTS_MADE_PLACE_H

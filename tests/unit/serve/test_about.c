@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jview.json: what is taken of it, and that no content of it does harm. */
 #include "serve/bundle/about.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who may ask what: every mode, route and credential; codes, cookies, token files. */
 #include "check.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A manifest reads back as it was written; a stranger's is refused with a sentence, or read. */
 #include <stdlib.h>
 

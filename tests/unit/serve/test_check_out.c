@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The gate's answer in its forms: names from profiles stay text, whatever they hold. */
 #include "check.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where a chunked body ends, and what is none. */
 #include "check.h"
 

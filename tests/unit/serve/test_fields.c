@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An answer that is one thing, as fields: every number exact, every name told, nothing that
  * acts. */
 #include "serve/answer/fields.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Requests that the gate lets in, and the refusal of each that it does not. */
 #include "check.h"
 

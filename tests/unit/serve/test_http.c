@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The server on a socket: what only the wire shows. */
 #include "check.h"
 

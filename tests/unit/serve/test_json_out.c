@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* JSON texts of numbers, strings and nested values, byte for byte. */
 #include "check.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A table that was kept gives the pages that its maker would have given, and damage gives none. */
 #include "serve/kept/kept_table.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* api/openapi.yaml against the routes, both ways: paths, methods, parameters, their bounds.
  *
  *   /api/top:                                           a path, two spaces in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is made waits on disk for who takes it, in order and whole; nobody waits for a slow one. */
 #include "serve/http/outflow.h"
 

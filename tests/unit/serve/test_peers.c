@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Wrong tokens slow down those who bring them, and nobody else. */
 #include "check.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A large run's first questions are asked once, and again when it is another run. */
 #include "serve/prepare/prepare.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Query strings decoded, checked, and refused with the nearest name. */
 #include "check.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The one reading of a head: what is whole, what is refused, and that pieces change nothing. */
 #include "check.h"
 

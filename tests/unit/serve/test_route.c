@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What endpoints declare besides their paths: each name once, each question one that its endpoint
  * takes. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Terms of a search, and those that are refused. */
 #include "check.h"
 

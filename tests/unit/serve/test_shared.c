@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What was analysed once answers for the run as it was, and for no other state of it. */
 #include "serve/kept/shared.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a reply of SQL says beside its rows. */
 #include "check.h"
 

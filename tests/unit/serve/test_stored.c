@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Answers over large runs are read again where they were kept, and only for the run as it was. */
 #include "serve/kept/stored.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A table as JSON, CSV and Markdown, byte for byte. */
 #include "check.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The trend over a catalog: its order, what it says of odd runs, and two thousand of them. */
 #include "check.h"
 

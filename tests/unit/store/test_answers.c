@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kept answers: found by their key alone, and only whole. */
 #include "store/answers.h"
 

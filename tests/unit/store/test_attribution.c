@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Attributions on disk: what goes in comes out, equal bytes for equal input, nothing damaged. */
 #include <signal.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The cache: shared mappings, damage, eviction, a directory that is deleted or cannot be written,
  * and two processes on one directory. */
 #include "store/cache.h"

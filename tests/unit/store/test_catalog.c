@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The catalog: what `run=` means, what lists hold, who writes, and what is done with a bad file. */
 #include "store/catalog.h"
 

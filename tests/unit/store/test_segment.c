@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A segment comes back as it was written; any damage is found; memory does not grow with it. */
 #include <fcntl.h>
 #include <malloc.h>

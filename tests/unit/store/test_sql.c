@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Queries over tables of a test: what a bound hands down, what the guard stops, what limits cut.
  *
  *   numbers   n: 0 1 2 ... count - 1      half: n / 2 as text

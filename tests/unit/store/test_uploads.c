@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files that came from a browser: their names, their limits, and that none is seen half. */
 #include "store/uploads.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The user database: what is kept, who may write, and that no file is ever harmed. */
 #include "store/user.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Traces made in memory for tests of what is built over slices. */
 #ifndef JVIEWD_TESTS_MADE_TRACE_H
 #define JVIEWD_TESTS_MADE_TRACE_H

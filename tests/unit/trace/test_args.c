@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Args against a plain list of what was written. */
 #include "trace/args/args_walk.h"
 

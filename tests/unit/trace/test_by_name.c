@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Slices by name against a plain list. */
 #include "trace/names/by_name.h"
 

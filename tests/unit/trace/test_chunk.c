@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Chunks of slices come back as they were written, equal bytes for equal input, and damage is
  * found. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Counters against a plain list, folded by brute force. */
 #include "trace/events/counter.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arrows: which ends meet, and where they stand. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kinds told by names. */
 #include "check.h"
 #include "trace/kind.h"

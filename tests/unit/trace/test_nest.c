@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rows and parents of drawn and random slices, against a model that spells the rule out. */
 #include <stdlib.h>
 

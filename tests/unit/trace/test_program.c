@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The table of programs keeps blobs and documents, and refuses blobs that lie. */
 #include "made_trace.h"
 

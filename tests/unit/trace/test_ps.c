@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sums of times that no 64 bits hold end at the greatest there is. */
 #include "trace/ps.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Pyramids as they lie in the file; what tiles make of them is tested in test_tile.c. */
 #include "trace/levels/pyramid.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Slices found in a row by time and by number, against a search by hand. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The sink refuses what is wrong or too much, once, and keeps order that breaks late. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A sink with a thread of its own writes what a sink without one writes. */
 #include <stdlib.h>
 

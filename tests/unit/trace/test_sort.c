@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A sort of more than fits into memory: each comes once and in order. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Appended bytes come back from memory and from the file. */
 #include <stdlib.h>
 

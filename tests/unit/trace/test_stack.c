@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Samples and stacks come back; what is wrong or too much is refused or counted. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Self time by kind against brute force: each slice's interval without those of its children. */
 #include "trace/levels/summary.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tiles against brute force over the slices of a row, from cells and from slices alike. */
 #include "trace/levels/tile.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A trace with a wrong byte in any table is refused or harmless to read. */
 #include <stdlib.h>
 

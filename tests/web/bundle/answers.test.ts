@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import { answerOf, bytesOf, keyOf, sorted, type Contents } from '../../../web/src/bundle/answers';
 import { rowsOf } from '../../../web/src/data/tile_store';
 

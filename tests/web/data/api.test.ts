@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import { Problem } from '../../../web/src/data/api';
 
 test('what is being read comes by itself; what is busy is shown with what it says', () => {

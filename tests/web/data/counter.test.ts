@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import { seriesOf, stretchAt } from '../../../web/src/data/counter_store';
 
 const bucket = (ts_ps: number, min: number, max: number, last: number) => ({

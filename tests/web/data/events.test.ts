@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A server with many runs greets with one event for each: what shows them is drawn a few times, not once for each. */
 const RUNS = 1000;
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import { parseExact } from '../../../web/src/data/json';
 
 describe('integers stay exact', () => {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import { stretchesOf, TileStore } from '../../../web/src/data/tile_store';
 
 afterEach(() => void vi.unstubAllGlobals());

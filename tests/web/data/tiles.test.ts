@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import { CELL_FROM_BEFORE, decodeTiles, NameTable, shadeOf } from '../../../web/src/data/tiles';
 import { rowsParam } from '../../../web/src/data/tile_store';
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How much room a slice's label has, told by where the slice begins and ends on the screen. */
 import { CELL_FROM_BEFORE, CELL_GOES_ON } from '../../../web/src/data/tiles';
 import { roomOf } from '../../../web/src/draw/label_room';

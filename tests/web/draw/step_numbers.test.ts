@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where numbers of steps and names of lanes stand, and what of a grid is where. */
 import type { HostStep, StepRow } from '../../../web/src/data/types';
 import { gridAt, gridLayout, paintGrid, wholeSteps } from '../../../web/src/draw/host_grid';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import { SUMMARY_KINDS, TILE_QUANTA } from '../../../web/src/data/tiles';
 import type { PlacedSummary } from '../../../web/src/draw/scene';
 import { sharesAt, sharesOf } from '../../../web/src/draw/summary';

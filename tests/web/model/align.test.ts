@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import type { StepRow, Track } from '../../../web/src/data/types';
 import { beginsOf, beginWords, pairsOf, pairWords, placeOf, tracksToAlign } from '../../../web/src/model/align';
 import { treeOf } from '../../../web/src/model/layout';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import { amountOf, asWidths, signedIn } from '../../../web/src/model/amount';
 
 const plain = (text: string): string => text.replace(/\u202f/g, ' ').replace(/\u2212/g, '-');

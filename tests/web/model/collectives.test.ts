@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import type { Arrival, CollectiveRow, CollectiveTable } from '../../../web/src/data/collectives';
 import {
   collectivesSentence,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The sentences that open the pages of compiles and transfers. */
 import { compilesSentence, type CompileRow } from '../../../web/src/model/compiles';
 import { transfersSentence, type TransferRow } from '../../../web/src/model/transfers';

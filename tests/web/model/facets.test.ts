@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import type { Run } from '../../../web/src/data/types';
 import { facetsOf, hasToken, toggleToken } from '../../../web/src/model/facets';
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import { isFault, parseFilter } from '../../../web/src/model/filter';
 
 const columns = ['name', 'scope', 'kind', 'self', 'count', 'share'];

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import type { Evidence } from '../../../web/src/data/findings';
 import { linkOf } from '../../../web/src/model/evidence';
 import { piecesOf, spoken } from '../../../web/src/model/spoken';

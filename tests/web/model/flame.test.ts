@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import type { FlameNode } from '../../../web/src/data/types';
 import { findPath, layoutFlame, nodeAt, pathOf } from '../../../web/src/model/flame_layout';
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import type { FlameNode } from '../../../web/src/data/types';
 import { layoutFlame } from '../../../web/src/model/flame_layout';
 import { namesOf, relationsOf, sortNames } from '../../../web/src/model/flame_relations';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import { fuzzy, ranked } from '../../../web/src/model/fuzzy';
 
 const names = [

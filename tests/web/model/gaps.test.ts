@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import { gapFrom } from '../../../web/src/model/gaps';
 
 const row = (picture: string) => [...picture].map((letter) => letter === '#');

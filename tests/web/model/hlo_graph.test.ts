@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The neighbourhood of an instruction: rows in the order of hops, arcs from who gives to who takes. */
 import type { HloInstruction } from '../../../web/src/data/hlo';
 import { graphOf } from '../../../web/src/model/hlo_graph';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names of kernels in a table. */
 import { bareKernel, kernelLabels, spelledLabels, telling } from '../../../web/src/model/kernel_label';
 

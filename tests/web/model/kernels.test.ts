@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The sentence of the Kernels page. */
 import { kernelsSentence, type KernelList, type KernelRow } from '../../../web/src/model/kernels';
 import { plainText } from '../../../web/src/model/sentence';

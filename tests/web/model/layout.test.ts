@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import type { Track } from '../../../web/src/data/types';
 import {
   bandAt,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import { formatMarks, nextMarkText, parseMarks } from '../../../web/src/model/marks';
 
 test('marks go to the address and back', () => {

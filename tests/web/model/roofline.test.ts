@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import type { Roof, Roofline, RooflineRow } from '../../../web/src/data/types';
 import { pointsOf, rangesOf, rooflineSentence, roofLines, roofsOf, roofWords } from '../../../web/src/model/roofline';
 import { plainText } from '../../../web/src/model/sentence';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import { editorLink, isEditor, placeOf, shortPlace } from '../../../web/src/model/source';
 
 test.each([

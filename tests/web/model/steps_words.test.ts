@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import type { HostRow, HostTable, IdleRow, StepRow } from '../../../web/src/data/types';
 import { plainText } from '../../../web/src/model/sentence';
 import { hostsSentence, idleSentence, stepsSentence } from '../../../web/src/model/steps_words';

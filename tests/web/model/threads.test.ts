@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The sentence that opens the page of threads. */
 import { plainText } from '../../../web/src/model/sentence';
 import { threadName, threadsSentence, type ThreadRow } from '../../../web/src/model/threads';

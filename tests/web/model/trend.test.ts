@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import { plainText } from '../../../web/src/model/sentence';
 import { figureColumn, trendSentence } from '../../../web/src/model/trend';
 

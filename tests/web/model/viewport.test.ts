@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import { levelOf, tileRange, tileStart } from '../../../web/src/model/level';
 import {
   between,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import { clampOffset, extentOf, revealed, rowsAt } from '../../../web/src/model/virtual';
 
 test('a short list stands as it is; a long one is scaled, its last row at the end of the bar', () => {

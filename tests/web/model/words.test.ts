@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import type { FlameNode, StepRow, TopList, Run } from '../../../web/src/data/types';
 import { cutMiddle, shortScope, shortSource, shown } from '../../../web/src/model/cut';
 import { actionOf, KEYS, spell } from '../../../web/src/model/keys';

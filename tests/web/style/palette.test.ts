@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 import { readFileSync } from 'node:fs';
 
 /* The palette's rules, recomputed from the style sheet: contrast by WCAG 2, distance of kinds by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Answers out of the page itself, where a server would be asked.
  *
  *   <script type="application/json" id="answers">

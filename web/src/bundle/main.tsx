@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A run as a page that stands alone: the UI's own views over answers that the file carries. */
 import '../style/tokens.css';
 import '../style/base.css';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The shell of a page that stands alone: whose run it is, its views, and what was left out. */
 import { useEffect } from 'preact/hooks';
 import { query, view } from '../data/place';

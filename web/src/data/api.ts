@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Asking the server: one function for JSON, one for bytes.
  *
  * Addresses are relative to the page, so that the program works below any prefix. A failure is a

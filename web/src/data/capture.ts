@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Recordings of running programs, which the server asks for: may it, how far it is, and the asking. */
 import { signal } from '@preact/signals';
 import { getJson, Problem } from './api';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Replies of /api/collectives. */
 import type { Ps } from './json';
 import type { Note } from './types';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Counters of the window, one reply a track, the last one kept while the next comes. */
 import { getJson } from './api';
 import type { Ps } from './json';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* /api/diff: what changed between two runs. */
 import type { Ps } from './json';
 import type { Kind, Note, Reasons } from './types';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the server tells by itself: runs that came or changed, progress of indexing; and whether it
  * answers at all.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Findings, as /api/findings and the overview hold them. */
 import type { Ps } from './json';
 

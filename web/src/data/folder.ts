@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What was dropped: files, and folders with what lies in them.
  *
  *   step_7/plugins/profile/09_30/a.xplane.pb  ->  {folder: "step_7", path: "plugins/profile/09_30/a.xplane.pb"}

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Replies of /api/hlo, in the API's words. */
 import type { Ps } from './json';
 import type { Note, Reasons } from './types';

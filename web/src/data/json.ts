@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* JSON whose integers stay exact.
  *
  * Picoseconds pass 2^53 after two and a half hours. A number reads such an integer as its

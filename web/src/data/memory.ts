@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory as /api/memory tells it: over time, who holds it, as it was compiled. */
 import type { Ps } from './json';
 import type { Note, Reasons } from './types';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What people wrote of runs: notes, tags, short links. Each change forgets what was asked before. */
 import { address, Problem, type Params } from './api';
 import { parseExact, type Ps } from './json';

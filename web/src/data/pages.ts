@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A table of any length: its pages are asked for as their rows come into sight.
  *
  *   rows    0 ...... 499 | 500 ...... 999 | ...        a page is LIMIT rows

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Handing a trace to Perfetto's own page, which stays on this machine: the page asks nobody.
  *
  *   click  -> window.open (before anything is awaited, or it is blocked)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where the reader is: the address as a signal, and the one way to change it. */
 import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import { changed, formatQuery, isPlaceChange, parseQuery, type Changes, type Query, type View } from '../model/address';

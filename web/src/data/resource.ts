@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A reply as a component sees it: the data, or the last one while the next comes.
  *
  * Replies of a run never change while its content stays, so they are kept; `forget` empties the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What all views are narrowed to, as parameters of the API. */
 import { formatQuery, parseQuery, restrictionOf } from '../model/address';
 import { fromAddress } from './place';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A query to the server, its answer or its failure with the place; and queries that were kept. */
 import { signal } from '@preact/signals';
 import { address, Problem } from './api';

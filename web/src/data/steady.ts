@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A reply that follows a moving question: one request at a time, then the newest question.
  *
  *   question   a b c d e f g ........

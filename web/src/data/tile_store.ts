@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tiles at hand, and those on their way.
  *
  *   key  TRACK:DEPTH | level | index  ->  part

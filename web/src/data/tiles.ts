@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tile reply, decoded (api/tile.md).
  *
  *   head | names | parts: row by row, all tiles of the first row, then of the next

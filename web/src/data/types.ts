@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The replies, in the API's own words. */
 import type { Ps } from './json';
 

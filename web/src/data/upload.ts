@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A file on its way to the server: what may be sent, and the sending with its progress. */
 import { address, getJson, Problem } from './api';
 import { parseExact } from './json';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Executions of one collective side by side: who came when, and who waited.
  *
  *               execution 3         execution 7

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A counter: an area in the colour of `other` at 35 %, its line above, and where several samples share a
  * pixel a stroke from the lowest to the highest: no peak is lost by zooming out. */
 import type { CounterSeries } from '../data/counter_store';

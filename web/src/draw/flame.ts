@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The flame graph: roots above, scopes neutral, what ran coloured by its kind. */
 import { KINDS } from '../data/types';
 import { shadeOf } from '../data/tiles';

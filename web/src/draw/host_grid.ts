@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Hosts or devices against steps: how late each ended, in greys.
  *
  *            step 0  1  2  3

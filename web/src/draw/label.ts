@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Text in slices: widths are measured once per name, and cut by their ratio. */
 import { cutMiddle } from '../model/cut';
 import { telling } from '../model/kernel_label';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How much room a slice's label has on the screen.
  *
  *   |=== a ==|== a ===|  [ b ] |       tiles: a crosses from one to the next and has its own width,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Levels that hold until the next point, as areas upon one another from the back to the front.
  *
  *   8 GiB |╌╌╌╌╌╌╌╌╌╌╌╌╌ limit

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The upper layer: hover, focus, range, hits, flows. Cheap, repainted with the pointer. */
 import { positionOf, type Viewport } from '../model/viewport';
 import type { Span } from '../model/address';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of slices as one image: a line of pixels a row, stretched to the row's height.
  *
  *   cells   ----====--=        quanta of a tile, at most one pixel each

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the timeline shows, put together from tiles: for a row, the cells on the screen; where a
  * tile is missing its parent, else its children. */
 import type { TileStore, RowKey } from '../data/tile_store';

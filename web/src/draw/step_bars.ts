@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Steps as bars, stacked by kind.
  *
  *   ▔▔ torn: taller than 1.2 × p95 of the usual steps, wears its number

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A closed group: its busy share by kind, stacked from the bottom, mean over its tracks. */
 import { SUMMARY_KINDS, TILE_QUANTA } from '../data/tiles';
 import type { PlacedSummary } from './scene';

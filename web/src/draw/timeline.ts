@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The base layer of the timeline: row images, labels, summaries, counters, step bounds.
  *
  * All edges lie on device pixels. Repainted when the window, the tiles, the theme or the search

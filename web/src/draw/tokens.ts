@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The style sheet's colours, read once per theme, as canvases want them. */
 import { KINDS } from '../data/types';
 import { AMOUNT_SLOT, NAME_SLOT, SLOTS } from '../model/colouring';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The address is the state: `/?key=value`, in the API's words.
  *
  * Pure: text in, record out. What stands in no list is left alone; what has a bad value is named

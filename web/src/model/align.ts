@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two runs held against each other at the begin of a step.
  *
  *   A   ...[ 500 ][  501  ]...        by number where both have one,

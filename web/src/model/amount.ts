@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Values that are times, bytes or counts, as the page sets each of them. */
 import type { Ps } from '../data/json';
 import type { FlameNode } from '../data/types';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Times of day, to match what other programs logged. `ps` counts from 1970 in UTC; the hours are
  * those of the reader's zone. */
 const PS_PER_MS = 1_000_000_000n;

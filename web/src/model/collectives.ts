@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the table of collectives says first, and which executions its picture shows. */
 import type { Arrival, CollectiveTable } from '../data/collectives';
 import { plural, share, time, toNumber } from './numbers';

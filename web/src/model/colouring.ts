@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a slice's colour tells: its kind (with a shade by name), its name, or how much its name weighs.
  *
  *   slots   0 ........ 26 | 27 .. 34 | 35 ... 39

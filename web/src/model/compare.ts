@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two runs side by side: which is a and which is b, what a row says of why it changed and how its
  * partner was found, where it leads, and which runs to offer as the other one.
  *

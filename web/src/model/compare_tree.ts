@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Scopes of two runs as one tree: each node has its time in a and in b, so that both are drawn in
  * one order and one scale.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Compiles: rows as the reply gives them, their phases, and the sentence that opens their page. */
 import type { Ps } from '../data/json';
 import type { Note, Reasons } from '../data/types';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names made short so that two of them never look alike, and safe to show. */
 
 const NAME_LENGTH_MAX = 512;

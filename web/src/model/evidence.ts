@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where a finding's evidence stands, as a change of the address: one click away. */
 import { toBig } from './numbers';
 import { VIEWS, formatSpan, type Changes } from './address';

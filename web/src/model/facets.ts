@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the runs of a list have in common and what parts them, as words of the filter. */
 import type { Run } from '../data/types';
 import { numberOf, stemOf } from './series';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The filter of tables: `scope:mlp self>1ms -copy "exact"`.
  *
  *   word        a part of the name          -word       not that

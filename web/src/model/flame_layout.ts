@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A flame graph as preorder arrays: painting skips a whole subtree that is too narrow to see.
  *
  *   x     ····[ root                    ]     shares of the root's width

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who calls what is in focus, and what it calls, over all places where its name stands.
  *
  *   a ─ f ─ x        callers of f: a, b       callees of f: x, y

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a flame graph by lines of source says first: the line whose own ops take most, and the next. */
 import type { FlameNode } from '../data/types';
 import { named, strong, type Sentence } from './sentence';

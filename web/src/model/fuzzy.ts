@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How well a name fits what was typed: each word as it stands, else its letters in their order.
  *
  *   "go st"   Steps          0 begins a word of the name  ·  1 stands inside  ·  2 + gaps as letters

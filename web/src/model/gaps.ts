@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Idle stretches in a row of busy shares.
  *
  *   busy   1 1 0 0 0 1 0 1 1 0 0 0 0 1

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The neighbourhood of an instruction, a row each, with arcs from whoever gives to whoever takes:
  *
  *      Their operands

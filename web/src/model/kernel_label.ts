@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names of kernels made short in a table: C++ spells templates, and what all of a family begin with says nothing.
  *
  *   void at::native::reduce_kernel<1, ReduceOp<float>>(ReduceOp<float>)       ->  reduce_kernel<1, ReduceOp<float>>

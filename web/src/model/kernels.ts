@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels: rows as the reply gives them, and the sentence that opens their page. */
 import type { Ps } from '../data/json';
 import type { Kind, Note, Reasons } from '../data/types';

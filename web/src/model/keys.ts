@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every action, once: the dispatcher, the palette and the help read this list. */
 import type { View } from './address';
 

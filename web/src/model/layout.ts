@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tracks as bands below one another.
  *
  *   band   ▾ GPU 0          a group: 24 px, closed it shows its summary

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which tiles show a window: the level whose quantum is at most one pixel, and their indices. */
 import { startOf, type Viewport } from './viewport';
 

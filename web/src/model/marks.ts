@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ranges kept in the address: `mark=START-END:text,START-END:text`. */
 import { formatSpan, parseSpan, type Span } from './address';
 

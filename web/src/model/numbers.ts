@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers as the page sets them: U+202F in thousands and before units, U+2212 for minus, three
  * significant digits in prose, one unit and one precision a column. */
 import { signal } from '@preact/signals';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The roofline's picture, as numbers: both axes are logarithmic.
  *
  *   rate |        ______ a roof of arithmetic

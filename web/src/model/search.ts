@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The words of a search, as far as the page itself must know them: what keeps its colour.
  *
  *   fusion dur>1ms track:stream    the text of names is "fusion"; the server reads the rest

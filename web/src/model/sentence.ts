@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The sentence that opens a page: could be read aloud. A clause whose figure is unknown is left
  * out, never filled. Numbers are set in 600. */
 import type { FlameNode, Run, TopList } from '../data/types';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs whose names differ by one number belong together: step_500, step_1000 -> step_* over 500, 1000. */
 import type { Run } from '../data/types';
 import { toNumber } from './numbers';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Places in source files: how they are shown, and how an editor is told of them. */
 
 export const EDITORS = [

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Words of the server as the page sets them: numbers in 600, thin spaces before units and in
  * thousands, code between backticks. Text in, pieces out. */
 import { THIN } from './numbers';

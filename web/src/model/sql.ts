@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a query's answer looks like: cells by their unit, and a picture of two columns. */
 import type { SqlAnswer, SqlCell } from '../data/sql';
 

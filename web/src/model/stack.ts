@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Hosts side by side from the begin of one step.
  *
  *   hostA  ....[step 3 ]          shift 0

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the pages of steps and hosts say first. */
 import type { HostRow, HostTable, IdleRow, Kind, StepRow } from '../data/types';
 import { plural, share, time, toNumber } from './numbers';

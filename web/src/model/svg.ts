@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A drawing as SVG: it takes what painters say to a canvas's context, and writes it down.
  *
  *   fillRect, strokeRect, paths     shapes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a table does before it is drawn: which columns, in which order, in which groups; and how it
  * reads as text. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ruler: a base once at the left, then differences at round steps of 1, 2 and 5. */
 import { fixed, THIN, timeShortest } from './numbers';
 import { startOf, type Viewport } from './viewport';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a trend says, and its figures as its table has them: a value, its level and the noise about
  * that stand side by side, so that all of them have one unit. */
 import {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What part of the run's time is on the screen, exactly.
  *
  *   base (bigint ps) ......... offset (number ps) |<---------- span (number ps) ---------->|

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which rows of a long list stand on the screen.
  *
  *   offset     0 .............. [ room ] ................. count * rowHeight      pixels of the list

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What breaks in a view stays there: header, tabs and the other views live on. */
 import { Component, type ComponentChildren } from 'preact';
 import { forget } from '../data/resource';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A canvas as wide as its place, painted when what it shows, its size or the theme changed. */
 import { effect } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which columns a table shows, kept in the address; untouched, what fits. */
 import { go, query } from '../data/place';
 import { chosenColumns } from '../model/table';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A modal dialog that stands while `open` is true.
  *
  * Its `close` event comes a task later. One that we asked for may come when the dialog is open

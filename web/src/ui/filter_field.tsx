@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The filter of a table; an error keeps the last good rows. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { isFault, parseFilter, type Filter, type FilterFault } from '../model/filter';

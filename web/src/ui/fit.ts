@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Text that fits its place: measured, not left to the style sheet, so that both ends of a name stay
  * and what is cut still begins at the left edge.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where the change sits: the scopes of A at the left and of B at the right, in one order and one
  * scale, coloured by how their time changed. */
 import type { Diff } from '../data/diff';

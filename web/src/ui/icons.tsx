@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The few pictures: 16 × 16, one stroke, the colour of the words beside them. */
 const PATHS = {
   close: 'M4 4l8 8M12 4l-8 8',

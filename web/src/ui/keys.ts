@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One listener for the whole page. A view registers what its actions do; the last registered that
  * knows an action gets it. Letters act outside text fields only. */
 import { actionOf, isLetter, spell } from '../model/keys';

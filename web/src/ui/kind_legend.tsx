@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kinds of work: share, and time per step where there are steps. */
 import type { Ps } from '../data/json';
 import type { Kind } from '../data/types';

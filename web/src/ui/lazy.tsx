@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A view whose script comes when it is first opened: what few pages need, no page waits for. */
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A link within the page: an address to copy or open elsewhere, a plain click goes in place. Where the
  * page does not reach, its words stay. */
 import type { ComponentChildren } from 'preact';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Takes what is seen away: PNG at twice the screen's resolution, or SVG with the names as text. The
  * painters of the screen paint it; nothing is drawn in another way. */
 import { readTokens } from '../draw/tokens';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A word after an action that shows nothing else: for eyes and ears, gone after a moment. */
 import { signal } from '@preact/signals';
 

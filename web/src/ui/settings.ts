@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Theme, contrast, letter keys, height of rows and the like: the only things that are not in the address. */
 import { effect, signal } from '@preact/signals';
 import { query } from '../data/place';

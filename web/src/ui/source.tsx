@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A place in a source file: opens its lines below, where the server was given the sources, and
  * leads to the reader's editor. */
 import { useState } from 'preact/hooks';

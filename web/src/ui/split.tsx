@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The bar between two panes: drag, or arrow keys. */
 interface Props {
   value: number;

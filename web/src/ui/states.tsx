@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Empty, loading, failed: what is so, why, what to do; nothing else. */
 import type { ComponentChildren } from 'preact';
 import { Problem } from '../data/api';

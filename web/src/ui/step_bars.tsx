@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Step bars with a pointer: hover tells, a click goes to that step on the timeline. */
 import { useState } from 'preact/hooks';
 import { go } from '../data/place';

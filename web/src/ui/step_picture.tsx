@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Steps as bars with their legend: beside them where the bars leave room, else beneath. */
 import type { StepRow } from '../data/types';
 import { KindLegend, type KindPart } from './kind_legend';

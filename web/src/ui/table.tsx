@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The one table: aligned numbers, a head that sorts, rows that lead on.
  *
  *   columns  what, where, how often, how much, share, spread, rates

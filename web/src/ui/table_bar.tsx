@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Over a table: what it is by, its groups, columns, unit and filter; how many rows; copies and files.
  * And the table as it was asked for. */
 import type { ComponentChildren } from 'preact';

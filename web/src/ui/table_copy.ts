@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rows as text for elsewhere: with heads, and with exact values where they are known. */
 import type { ComponentChildren } from 'preact';
 import { csvOf, markdownOf, tsvOf } from '../model/table';

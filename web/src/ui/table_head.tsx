@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The head of a table: sorts, says the order, and widens a column by its right edge. */
 import { nextSort, sortPlace } from '../model/table';
 import type { Column } from './table';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One row of a table: of the data, of a group with its subtotals, of what is not shown, or of what is on its way. */
 import type { ComponentChildren } from 'preact';
 import { count } from '../model/numbers';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Words of a file, shown safely: isolated, without controls, cut where nobody would read on; in a
  * cell as long as the cell is wide. */
 import { useContext } from 'preact/hooks';

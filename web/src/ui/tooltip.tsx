@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One tooltip for the page: `show(content, x, y)` for canvases, `data-tip` for everything else. */
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';

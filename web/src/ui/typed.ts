@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A word that is typed: on the screen at once, in the address after a pause. What the address says
  * besides is taken over; the echo of what was typed is not, for more may have been typed since. */
 import { useEffect, useRef, useState } from 'preact/hooks';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a table is asked for, kept in the address: `sort`, `q`, `group`, `columns`, `units`; of a second
  * table on a page `PREFIX_sort` and so on.
  *

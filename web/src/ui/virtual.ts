@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rows that are drawn only while they are on the screen. */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { clampOffset, extentOf, revealed, rowsAt } from '../model/virtual';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The page: header, tabs, one view. Views know nothing of one another; the address joins them. */
 import { useEffect } from 'preact/hooks';
 import { go, hrefOf, query, runName, view, word } from '../data/place';

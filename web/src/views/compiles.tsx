@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What was compiled and why: a strip over the run, and a row a function or a compile with its phases. */
 import { address } from '../data/api';
 import { go, query } from '../data/place';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A run without a timeline - a heap, programs - on a page about time: why, where its answers are, and how
  * to record one. Who asked for no page in particular is led to the answers at once. */
 import { useEffect } from 'preact/hooks';

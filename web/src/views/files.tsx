@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the run is made of, and everything that was noted while reading it. */
 import { query } from '../data/place';
 import type { Note, RunDetails, RunFile } from '../data/types';

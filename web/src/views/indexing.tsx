@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A run that is being read for the first time: how far it is, and a question that moves it to the
  * head of the queue. */
 import { useEffect, useRef } from 'preact/hooks';

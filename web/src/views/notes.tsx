@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What people wrote of the run: a bar below the tabs, there where something was written or is being. */
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';

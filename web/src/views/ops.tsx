@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What took the time, by op, scope, module and the rest; every row leads to its slices. */
 import { address } from '../data/api';
 import { go, query } from '../data/place';

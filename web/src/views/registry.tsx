@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The views of a run, in the order of their tabs. Tabs, keys, palette and the page itself read this
  * list: a view is one line here and its letter in model/keys.ts. */
 import type { ComponentChildren } from 'preact';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How far each op is from the limits of its device: picture, roofs, and the table of ops with rates. */
 import { address } from '../data/api';
 import { go, query } from '../data/place';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The picture of a roofline: ops as circles whose area is their time, roofs with value and source. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { go } from '../data/place';

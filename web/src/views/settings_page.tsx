@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Settings as a page: `view=settings`, with a run behind it or without. */
 import { useEffect } from 'preact/hooks';
 import { query } from '../data/place';

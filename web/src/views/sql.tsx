@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A SELECT over everything: the text, what it may ask, its rows, a picture of two columns.
  *
  * The query stands in the address (`sql=`), so that a link shows what its sender saw. The page opens

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The threads of hosts: how long each had something open, and what lasted longest on it. */
 import { address } from '../data/api';
 import { go, query } from '../data/place';

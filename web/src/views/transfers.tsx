@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory that moved: by direction, by size, and a row a group or a transfer. */
 import { address } from '../data/api';
 import { go, query } from '../data/place';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Metrics over the runs: `view=trend`, no run needed. A chart for each metric that is chosen, then
  * the runs of the last one as a table.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/check?run=&baseline=&max_regress=&metric=&max=: did it become slower than is allowed?
  *
  * Answers ok, maybe, regressed or unknown, by the rule of analyse/stats/judge.h; the header

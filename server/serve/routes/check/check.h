@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside check*.c.
  *
  *   query ──check_args.c──> struct asked_check ──check.c──> struct checked ──> JSON

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a gate is asked, as people write it.
  *
  *   max_regress=3%  confidence=0.99  min_effect=1.5ms

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The gate's answer in JSON: each check with its value, its bounds and what was allowed. */
 #include "serve/routes/check/check.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The gate's answer for people, pull requests and test runners.
  *
  *   text    step_1000 against step_500: regressed

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/flame?run=: one tree of where time or memory went, as JSON or folded stacks. */
 #include "analyse/flame/flame.h"
 

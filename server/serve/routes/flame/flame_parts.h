@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside /api/flame: trees for speedscope.app. */
 #ifndef JVIEWD_SERVE_ROUTES_FLAME_FLAME_PARTS_H
 #define JVIEWD_SERVE_ROUTES_FLAME_FLAME_PARTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* speedscope's file: frames that all profiles share, and a "sampled" profile a weight.
  *
  *   shared.frames   [{name, file, line}, ...]          a frame a node

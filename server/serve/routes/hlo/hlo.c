@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/hlo?run=: the compiled modules of a run.
  *
  *   (nothing more)            the list of modules, with their files and documents

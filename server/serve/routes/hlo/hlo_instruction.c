@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One instruction and what stands around it: operands and users two hops away, the computations it
  * calls, who calls its own, its stack frames, its buffers. */
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The modules of a run, one by one: as JSON with their files and documents, and as a table. */
 #include <inttypes.h>
 #include <stdio.h>

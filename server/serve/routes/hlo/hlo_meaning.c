@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What an opcode of HLO does, in one sentence of our own, and where XLA's documentation says more.
  *
  * The document's sections are named as XlaBuilder's calls are, so that all-reduce stands below

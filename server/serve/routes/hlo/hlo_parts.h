@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of /api/hlo: what its files share. */
 #ifndef JVIEWD_SERVE_ROUTES_HLO_HLO_PARTS_H
 #define JVIEWD_SERVE_ROUTES_HLO_HLO_PARTS_H

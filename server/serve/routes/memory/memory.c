@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/memory?run=&view=: four answers about memory.
  *
  *   timeline   the allocators' own events: bytes in use over time

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside memory*.c: the views of GET /api/memory. */
 #ifndef JVIEWD_SERVE_ROUTES_MEMORY_MEMORY_H
 #define JVIEWD_SERVE_ROUTES_MEMORY_MEMORY_H

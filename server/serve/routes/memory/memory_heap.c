@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/memory?run=&view=heap&module=&space=&position=&buffers=: what the compiler planned.
  *
  *   {"module": "jit_step(36)", "basis": "heap-trace", "peak_bytes": 4096, "fixed_bytes": 1024, ...,

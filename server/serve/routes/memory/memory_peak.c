@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/memory?run=&view=peak&allocator=&at_ps=&by=: who held memory.
  *
  *   {"allocator": {"name": "GPU_0_bfc", "peak_bytes": 4096, ...}, "at_ps": 1200,

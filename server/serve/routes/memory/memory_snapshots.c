@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/memory?run=&view=pprof&snapshot=&base=&type=&by=: device memory profiles and the like.
  *
  *   {"snapshots": [{"name": "mem_2.prof", "types": [{"name": "space", "unit": "bytes", ...}]}],

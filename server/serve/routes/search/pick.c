@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Scans rows for slices, and keeps the best k in a heap. */
 #include "serve/routes/search/pick_parts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The first k slices of an order, out of any number.
  *
  *   rows --window--> chunks --filter--> offer(key, slice) --> heap of the best k --> sorted

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Slices that are marked by a bit each: a row's hits lie side by side, so that each chunk that
  * holds one is unpacked once. */
 #include "serve/routes/search/pick_parts.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Slices whose name is wanted, out of a whole host: by the index of names, or by a scan on several
  * processors where that unpacks less. */
 #include "analyse/scan/split.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside pick*.c. */
 #ifndef JVIEWD_SERVE_ROUTES_SEARCH_PICK_PARTS_H
 #define JVIEWD_SERVE_ROUTES_SEARCH_PICK_PARTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/search?run=&q=: slices for which all terms of `q` hold; how many there are in all, on
  * each track, and over time.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Marks the slices whose args have a value or hold a text, block by block. */
 #include "serve/routes/search/search_args.h"
 

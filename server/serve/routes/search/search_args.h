@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Slices by what their args hold: key = value, or a part of any text. */
 #ifndef JVIEWD_SERVE_ROUTES_SEARCH_SEARCH_ARGS_H
 #define JVIEWD_SERVE_ROUTES_SEARCH_SEARCH_ARGS_H

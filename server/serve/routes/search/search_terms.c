@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parses the words of a search into terms. */
 #include "serve/routes/search/search_terms.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a search asks for, word by word.
  *
  *   fusion dur>1ms arg.run_id=7 arg:x track:stream host:a scope:mlp source:model.py:88 "two words"

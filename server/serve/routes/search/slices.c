@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/slices?run=: slices of tracks, of a name, of a window, in an order. */
 #include "serve/routes.h"
 #include "serve/routes/search/pick.h"

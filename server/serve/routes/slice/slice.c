@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/slice?run=&id=: everything known of one slice.
  *
  *   where   track, depth, parents up to the top, children by name, flows

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a slice is: its op and execution, what that costs, and how it compares with its mates. */
 #include <math.h>
 

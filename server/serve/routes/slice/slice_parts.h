@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of /api/slice: the slice that is told, and its parts in two files. */
 #ifndef JVIEWD_SERVE_ROUTES_SLICE_SLICE_PARTS_H
 #define JVIEWD_SERVE_ROUTES_SLICE_SLICE_PARTS_H

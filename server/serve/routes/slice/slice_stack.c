@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The Python calls that made a slice's op, the innermost first: from the stack frames of its HLO,
  * completed by other stacks of the same program where JAX cut it off. */
 #include "analyse/hlo/op_stacks.h"

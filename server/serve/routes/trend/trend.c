@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/trend?metric=&path=&over=: a metric over the runs, and where it jumped.
  *
  * Asks the catalog alone, whose records hold what indexing told of a run: two thousand runs cost

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside trend*.c.
  *
  *   catalog's records ──trend_points.c──> points by step or time ──trend.c──> levels, table, jumps

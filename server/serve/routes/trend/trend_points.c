@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Takes a metric of many runs, orders them, and finds where it jumped. */
 #include "serve/routes/trend/trend.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Attribution of drawn traces: ops of XLA:CPU, TPUs, GPU kernels and Kineto, each with its
  * program, device and execution. */
 #include "analyse/hlo/scope.h"

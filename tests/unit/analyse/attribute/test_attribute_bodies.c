@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ops of XLA:CPU: whose body each is of, and when its value was there, by the HLO. */
 #include "unit/analyse/made_run.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels of an attribution: their launches' shapes, the calls they came from, their totals. */
 #include "unit/analyse/made_run.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What instructions and kernels say of collectives. */
 #include "check.h"
 

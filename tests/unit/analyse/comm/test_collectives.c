@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Executions of collectives: halves, exposed and hidden time, mates, rates. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Transfers on GPUs and hosts from names and args: direction, size, overlap, and sums of
  * partitions. */
 #include "unit/analyse/made_run.h"

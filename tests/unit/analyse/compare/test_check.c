@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Metrics of two runs as the gate measures them. */
 #include "unit/analyse/made_run.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two runs against each other: who became slower is named, and all rows sum to the step. */
 #include "unit/analyse/made_run.h"
 

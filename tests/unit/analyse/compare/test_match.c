@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ops of two runs in words: "name scope opcode shape leaves[ fingerprint]", "_" for nothing; each
  * letter of the leaves is one thing computed. What is matched with what: "a=b", "a+b=c" as a group,
  * "-a" gone, "+b" new, each with its rule. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Compilations found in drawn host slices: phases, nesting, caches, autotuning; sums hold over
  * any partition. */
 #include "unit/analyse/made_run.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Data sheets are whole, and devices of files are found in them by name or by numbers. */
 #include "check.h"
 

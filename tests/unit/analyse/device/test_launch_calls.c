@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls come out in order with how often each came, whatever order streams gave them in. */
 #include "check.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ranking, evidence and failures of findings, with rules of the test in place of the registry. */
 #include "unit/analyse/findings_of.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Figures of the overview with and without steps, devices and memory. */
 #include "unit/analyse/made_run.h"
 

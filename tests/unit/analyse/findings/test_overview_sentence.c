@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The sentence at the top of the overview, for every set of figures that may be missing. */
 #include "analyse/findings/overview.h"
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Advice by platform: which parts of a text stand where. */
 #include "check.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Each rule about communication on a run that it is about, and on one that it is not. */
 #include "unit/analyse/findings_of.h"
 #include "unit/analyse/made_collectives.h"

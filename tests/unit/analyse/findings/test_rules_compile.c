@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* When rules about compilation speak: recompiles in steps, one cause told once, autotuning. */
 #include "unit/analyse/findings_of.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about idle devices where no step is marked, and what is advised where nothing says what the
  * host did. */
 #include "unit/analyse/findings_of.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about steps, idle devices, hosts: each with a run that triggers it and one that does
  * not. */
 #include "unit/analyse/findings_of.h"

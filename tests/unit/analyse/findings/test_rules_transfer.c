@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* When rules about transfers speak: copies at one time, beside kernels, several in a step. */
 #include "unit/analyse/findings_of.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* When the rule about waiting ops speaks. */
 #include "unit/analyse/findings_of.h"
 

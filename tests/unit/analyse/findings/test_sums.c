@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whatever made runs are grouped by, rows add up: to the events, to the hull, over any partition.
  *
  *   thread    f |-----------| g |---|      slices inside each other; self times are what is open

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Flame graphs of drawn traces by nesting, stacks and host calls: sums, order, pruning, keys. */
 #include "unit/analyse/made_run.h"
 

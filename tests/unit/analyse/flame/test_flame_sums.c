@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Trees add up: over made runs of several thousand seeds, whatever is asked.
  *
  *   root = own + children, everywhere         root = the table's total of the same question

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Costs of HLO instructions against figures by hand and figures of XLA's own cost analysis. */
 #include "check.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Programs of a run and of files beside it: copies that are one, time that is measured,
  * neighbours. */
 #include "unit/analyse/made_run.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Modules beside a profile say the scope and source of ops whose profile has no HLO. */
 #include "unit/analyse/made_run.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stack frames of HLO as one tree: whole stacks, cut ones, and those completed by others. */
 #include "unit/analyse/made_run.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Groups of devices from HLO text, whole, cut anywhere, and hostile. */
 #include "check.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Name scopes cut into elements, and joined without their numbers. */
 #include "check.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The heap of a module from drawn allocations: replayed traces, live ranges, padding, advice. */
 #include "unit/analyse/made_run.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory of drawn allocator events: peaks, owners, windows, odd sequences; any sequence adds up. */
 #include "unit/analyse/made_run.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Allocations of memory snapshots by name, source, device and kind; differences, extremes, flame
  * graphs. */
 #include "unit/trace/made_trace.h"

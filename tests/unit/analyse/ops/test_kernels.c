@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tables of kernels and annotations; occupancy; what names tell. */
 #include "unit/analyse/made_run.h"
 

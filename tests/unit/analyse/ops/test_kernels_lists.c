@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tables with a row for each thing: activities in order of time, ranges on their devices. */
 #include "unit/analyse/made_run.h"
 

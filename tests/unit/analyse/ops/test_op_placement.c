@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where ops ran, by what the run tells of hosts, devices and callbacks. */
 #include "unit/analyse/made_run.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* When threads were busy: nested, lapped, on lanes, in a window. */
 #include "analyse/ops/threads.h"
 

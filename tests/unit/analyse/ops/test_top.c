@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sums by every property over drawn and random traces: windows, hosts, partitions of time,
  * kernels. */
 #include "analyse/scan/split.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Costs of tables: by executions, and parts of any partition add up to the whole. */
 #include "unit/analyse/made_run.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stored totals answer as a walk over all entries does: every table of made runs, asked both
  * ways. */
 #include "analyse/ops/top.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sums of blocks answer as a walk over every slice does, whatever a window cuts: made runs of many
  * blocks are asked both ways, and totals by name are counted a third way, slice by slice. */
 #include "analyse/ops/top.h"

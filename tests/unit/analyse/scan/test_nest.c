@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parents of intervals that nest, overlap, and belong to several groups. */
 #include "check.h"
 

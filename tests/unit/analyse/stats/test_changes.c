@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Change points: found where they were made, none where there is none. */
 #include "check.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The gate's rule against made noise: how often it cries wolf, and how often it sees one. */
 #include "check.h"
 

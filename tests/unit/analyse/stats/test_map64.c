@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The hash table keeps what was put, and keys that a file chose do not collide. */
 #include <time.h>
 

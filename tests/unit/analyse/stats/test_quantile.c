@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Nearest-rank quantiles against a sorted list, exact and from the histogram, whole and in
  * parts. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two lists against each other. The p values are those of scipy.stats.mannwhitneyu, exact without
  * ties and up to 400 pairs, else asymptotic. */
 #include "check.h"

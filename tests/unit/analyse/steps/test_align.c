@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two hosts that did the same collectives, by clocks that are apart. */
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where time went, against a plain look at every picosecond, over thousands of made traces.
  *
  *   a seed     up to 3 devices with ops that overlap, loops, waits and work handed on among them; a

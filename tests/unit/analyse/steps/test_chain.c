@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What slices waited for: which edge is taken, that covers and gaps add up, where it ends. */
 #include "analyse/steps/chain.h"
 #include "unit/analyse/made_run.h"

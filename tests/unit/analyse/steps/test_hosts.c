@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Hosts against each other, idle gaps one by one, steps by an expression and how sure they are. */
 #include "unit/analyse/made_run.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Each rule of steps on drawn traces, the breakdown of steps, warm-up, outliers; sums at random. */
 #include "unit/analyse/made_run.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Steps of several devices that begin a little apart, and what of each row is a step's work. */
 #include "unit/analyse/made_run.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Steps held against a recording in which one device is busy for 900 of 1,000 ps: what fits, and
  * each way not to. */
 #include "unit/analyse/made_run.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Both steps by kind, one above the other in one scale: A hollow, B full; beneath, the differences. */
 import type { Diff, DiffSide } from '../../data/diff';
 import { KINDS, type Kind } from '../../data/types';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The columns of what changed. */
 import type { Ps } from '../../data/json';
 import type { DiffRow } from '../../data/diff';

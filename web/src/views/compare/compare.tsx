@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What changed between two runs: one sentence, both steps by kind, and every op that made it. */
 import { useEffect } from 'preact/hooks';
 import { address, Problem } from '../../data/api';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which run to compare with: those of the same series first, then the newest. */
 import { signal } from '@preact/signals';
 import { useState } from 'preact/hooks';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two runs ticked in the list are compared. */
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';

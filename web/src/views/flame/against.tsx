@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The scopes of this run, step or range against another's, in place: `against=SIDE` of a comparison. */
 import type { Diff } from '../../data/diff';
 import { go, query } from '../../data/place';

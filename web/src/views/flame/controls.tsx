@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* By what, of what weight, in which order, which way up; and what can be taken away. Snapshots know one
  * way alone: by stack, with their own amounts, and nothing in it has a time. */
 import { address, type Params } from '../../data/api';

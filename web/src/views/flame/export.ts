@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The flame graph of what is seen as a picture. */
 import { FLAME_ROW, paintFlame } from '../../draw/flame';
 import { readTokens } from '../../draw/tokens';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where time went as a tree: zoom by click, search, the path above. */
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Params } from '../../data/api';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every name of the tree once, the heaviest first: a click shows who stands above and below it. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { FlameLayout } from '../../model/flame_layout';

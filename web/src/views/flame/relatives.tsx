@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Below the graph: what leads to the name in focus, where it leads, and where else it is told. */
 import { useMemo } from 'preact/hooks';
 import type { Params } from '../../data/api';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who gives an instruction its operands and who uses its result, two hops either way, drawn. */
 import { useState } from 'preact/hooks';
 import type { HloInstruction } from '../../data/hlo';

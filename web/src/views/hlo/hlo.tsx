@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Compiled modules: the list, the text with the focus in view, and what stands around it. */
 import { useMemo, useEffect } from 'preact/hooks';
 import { address } from '../../data/api';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One instruction: what it is, what it took, and two hops of who feeds it and who uses it. */
 import { address } from '../../data/api';
 import type { HloFound, HloInstruction, HloModule, HloPage } from '../../data/hlo';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The text of a module: only the lines on the screen are asked for; the time each took stands in
  * the gutter, and names are links. */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What devices say to each other: sentence, table, and who came when for the collective in focus. */
 import { useMemo, useState } from 'preact/hooks';
 import { address } from '../../data/api';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The picture of hosts against steps: darker is later, a dot was last. */
 import { useMemo, useState } from 'preact/hooks';
 import { go } from '../../data/place';

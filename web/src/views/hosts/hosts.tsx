@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which host or device the others wait for: sentence, grid of steps, table. */
 import { address } from '../../data/api';
 import { go, query } from '../../data/place';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Columns that tables of kernels share: times, texts, names, shares, occupancy. */
 import type { Changes } from '../../model/address';
 import { kernelLabels } from '../../model/kernel_label';

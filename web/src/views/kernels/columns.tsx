@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The columns of each table of kernels, by what a row is. */
 import { shortScope, shortSource } from '../../model/cut';
 import { type KernelRow } from '../../model/kernels';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What ran on GPUs: each kernel with its launch shape, what keeps it from filling the device, and how long it
  * waited. */
 import { address } from '../../data/api';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One allocator over time: what is allocated, what is reserved above it, the peak and the limit.
  *
  *   ╌╌╌╌╌╌╌╌╌╌ limit

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The memory that the compiler planned for a module: over its program, and who is in it where. */
 import type { ComponentChildren } from 'preact';
 import { address } from '../../data/api';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A module's planned memory over its program: what is fixed below, what is temporary upon it.
  *
  *        ▾ peak 14.0 MiB

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory over something, as levels: told under the pointer, a click chooses a place. */
 import { useState } from 'preact/hooks';
 import { levelAt, paintLevels, type LevelScene } from '../../draw/levels';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory three ways, side by side: over time, as compiled, as saved. */
 import type { ComponentChildren } from 'preact';
 import { go, query } from '../../data/place';

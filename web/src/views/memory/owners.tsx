@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who held an allocator's memory at its peak, or at the moment that was clicked. */
 import type { Allocator, OwnerRow, OwnersReply } from '../../data/memory';
 import { address } from '../../data/api';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Snapshots: whose bytes were allocated when each was taken, and what changed between two. */
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What to do first: sentences ranked by what they would win, each a click from its evidence. */
 import { useState } from 'preact/hooks';
 import type { Evidence, Finding, FindingList } from '../../data/findings';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory in a line: the peak, who held most of it, and a sparkline; or why none is known. */
 import type { Ps } from '../../data/json';
 import { named, sentenceCase } from '../../model/sentence';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The first answer: how long a step takes, where it goes, what to look at next. */
 import type { Ps } from '../../data/json';
 import { restriction, stepRestriction } from '../../data/restriction';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where ops ran, where that is not on devices alone; what might be moved there. */
 import type { Ps } from '../../data/json';
 import { plural, share, time, toNumber } from '../../model/numbers';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ten that take most, per step where there are steps. */
 import { go } from '../../data/place';
 import { useJson } from '../../data/resource';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A recording of programs that run now: whom to ask and for how long, how far each is, what went
  * wrong. The run that comes of it opens as soon as the server finds it, if the dialog still stands. */
 import { signal } from '@preact/signals';

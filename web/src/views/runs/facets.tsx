@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* At the left of the runs: what parts them. A click writes the word into the filter. */
 import { useState } from 'preact/hooks';
 import type { Run } from '../../data/types';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* All runs, newest first, filling live: what is read shows how far, new ones wait for a click. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { serverNow } from '../../data/api';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Over the list of runs: the step time of the longest series over its number, and where it jumped.
  *
  *   91 ms |            o  o      a point is a link to its run

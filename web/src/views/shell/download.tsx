@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What can be taken away from a run. */
 import { address } from '../../data/api';
 import type { RunDetails } from '../../data/types';

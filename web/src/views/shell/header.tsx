@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The header: whose run this is, on what it stands, and what can be done with it. */
 import { Link } from '../../ui/link';
 import { absence, type RunDetails } from '../../data/types';

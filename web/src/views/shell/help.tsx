@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `?`: every key, from the list the page itself acts by. */
 import { signal } from '@preact/signals';
 import { helpLines, KEYS, type KeyEntry } from '../../model/keys';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The server does not answer: since when, and when it is asked again. */
 import { useEffect, useState } from 'preact/hooks';
 import { lostSince, slowSince } from '../../data/api';

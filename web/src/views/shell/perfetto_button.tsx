@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Open in Perfetto. Large traces ask first: the window, or the download. */
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';

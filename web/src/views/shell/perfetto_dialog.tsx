@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `view=perfetto`: the run with the hand-over to Perfetto ready; the tab opens by a click only. */
 import { address } from '../../data/api';
 import { go, query } from '../../data/place';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The other runs, newest first, one click away; what the page is narrowed to stays where it can. */
 import { go } from '../../data/place';
 import { useJson } from '../../data/resource';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What this browser remembers, with a word on each; the help shows the same rows as the page. */
 import { EDITORS, isEditor } from '../../model/source';
 import { TIME_UNITS } from '../../model/numbers';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The views of a run, and what they are narrowed to. A view without data says why. */
 import { useEffect, useRef } from 'preact/hooks';
 import { go, query, view } from '../../data/place';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A file or folder dropped on the page or picked is opened: where it may fall, how far it is, why it
  * was not taken. Files go one after another; one alone opens itself, and so does a folder, which is
  * one run: what in it is no profile is counted, not told by name. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A run that came from a browser: it says so, and goes by two clicks. */
 import { useEffect, useState } from 'preact/hooks';
 import { go } from '../../data/place';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where devices had nothing to do: by what the host did meanwhile, and gap by gap. */
 import { go, query } from '../../data/place';
 import type { GapRow, IdleRow } from '../../data/types';

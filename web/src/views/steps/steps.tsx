@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Steps: how long, how far from the median, of which kinds; by device; where devices were idle. */
 import { address } from '../../data/api';
 import { go, query } from '../../data/place';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Steps as a table: a row a step. */
 import { go, query } from '../../data/place';
 import { KINDS, type StepDeviceRow, type StepRow } from '../../data/types';

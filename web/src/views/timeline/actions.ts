@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the keys do on the timeline. */
 import { go, query } from '../../data/place';
 import { loadJson } from '../../data/resource';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Pin, hide, reorder: kept in the address as lists of track ids. */
 import { go, query } from '../../data/place';
 import { movedOrder, type Band } from '../../model/layout';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Details below the tracks, or at their right where the screen is wide: for this page, not kept. */
 import { computed, signal } from '@preact/signals';
 import { pageWidth } from '../../ui/table';

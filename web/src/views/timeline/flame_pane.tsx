@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The flame graph of a range or the window, small; a click goes to the page with it zoomed. */
 import { useMemo, useState } from 'preact/hooks';
 import { go } from '../../data/place';

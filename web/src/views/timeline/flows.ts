@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The arrows of the slice in focus. A flow names slices; where to draw, their rows tell. */
 import { loadJson } from '../../data/resource';
 import type { Flow, FlowEnd, Slice, SliceDetails } from '../../data/types';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The focus follows the address. It is asked for as soon as the address names it, before anything is
  * drawn; the slice and the pane that tells of it change together. */
 import { batch, effect } from '@preact/signals';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A function that runs at most once a frame. */
 export function oncePerFrame(run: () => void): { ask: () => void; stop: () => void } {
   let frame = 0;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Pointer and wheel in the tracks, on the ruler and on the minimap.
  *
  *   drag             pans, and runs on               shift + drag, long press + drag   a box: range × tracks

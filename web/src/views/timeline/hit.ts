@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What lies under a point: the band, the row, the cell; and which slice that cell is. */
 import { loadJson } from '../../data/resource';
 import type { Slice, SliceList } from '../../data/types';

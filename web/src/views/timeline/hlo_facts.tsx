@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Of an op: its instruction in view with what it calls, what the opcode means, and beside it what
  * stood there before the compiler's passes.
  *

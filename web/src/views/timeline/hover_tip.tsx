@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tooltip of a slice: at once what the tile knows, the exact figures a moment later; of a
  * counter its value, of a closed group its shares by kind. */
 import type { ComponentChildren } from 'preact';

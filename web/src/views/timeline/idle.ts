@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The next stretch in which a device (or a thread) did nothing, by its summary tiles.
  *
  *   level    a quantum is a 400th of the window, a gap of interest four of them

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Of what a device did: what a copy moved; of a kernel its launch's shape, what launched it and how long it waited,
  * and the line that measures it again. */
 import type { Ps } from '../../data/json';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the colours on the screen tell: only those that are there, with a word each. */
 import { query } from '../../data/place';
 import { KINDS } from '../../data/types';

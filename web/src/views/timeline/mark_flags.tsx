@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kept ranges on the ruler: a bracket with its words; a click makes it the range again. */
 import { useState } from 'preact/hooks';
 import { go } from '../../data/place';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a right click (or a long press, or the menu key) offers: on a slice, on nothing, on a name. */
 import { go } from '../../data/place';
 import type { Slice } from '../../data/types';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The whole run by kind in 40 pixels, and where the window stands in it. */
 import { effect } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tree of tracks at the left: fold by click, move by arrow keys, reorder by dragging; pin, hide
  * and only-this stand at the right of the name below the pointer, or that a finger or the keys have chosen. */
 import { computed } from '@preact/signals';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Notes of windows on the ruler, above kept ranges: a click makes the window the range. */
 import { useNotes } from '../../data/notes';
 import { go } from '../../data/place';

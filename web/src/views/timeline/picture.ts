@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The timeline as it is seen, taken away: names, ruler, tracks, and what lies over them. */
 import { OverlayPainter } from '../../draw/overlay';
 import { TimelinePainter } from '../../draw/timeline';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ruler: a base once at the left, then differences; the range as a bar; the pointer's time. On a
  * switch the times of day, to match logs. */
 import { go, query } from '../../data/place';

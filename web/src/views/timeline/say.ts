@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The focus, for ears: "fusion.44, 1.21 milliseconds, GPU 0, Ops, 3 of 1 204". */
 import { shown } from '../../model/cut';
 import { count, time } from '../../model/numbers';

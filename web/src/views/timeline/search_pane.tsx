@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Hits of the search as a table, every one of them. */
 import { go } from '../../data/place';
 import { useJson } from '../../data/resource';

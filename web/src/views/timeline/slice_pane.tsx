@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Everything known of the slice in focus. */
 import { address } from '../../data/api';
 import { useJson } from '../../data/resource';

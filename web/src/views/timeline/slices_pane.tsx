@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Slices of the window as a table: the same picture for every reader, a million rows long.
  *
  *   as it comes          every page that comes into sight, in an order of the server's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Edges of slices near a point: what shift snaps to.
  *
  * A tile's cell knows its edge to a pixel; the slice behind it to the picosecond. The first follows

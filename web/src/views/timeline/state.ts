@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the timeline knows: window, open tracks, scroll, pointer; and how they move.
  *
  *   address  window= slice= start_ps= end_ps= open=      what can be sent to a colleague

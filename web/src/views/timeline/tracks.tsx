@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tracks: two canvases that stay while the names and the height below them scroll. */
 import { effect } from '@preact/signals';
 import { useEffect, useId, useLayoutEffect, useMemo, useRef } from 'preact/hooks';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is inside a range, else inside the window: one sentence, then a table of names or ops. */
 import { useEffect, useState } from 'preact/hooks';
 import { address } from '../../data/api';
