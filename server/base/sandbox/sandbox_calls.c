@@ -9,6 +9,8 @@
  * what libc of other versions calls in their stead.
  */
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
@@ -21,6 +23,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -28,7 +31,9 @@
 #include "base/sandbox/sandbox.h"
 #include "base/sandbox/sandbox_parts.h"
 
-enum { OF_A_FILTER = 1 }; /* si_code; the kernel calls it SYS_SECCOMP, where libc does not */
+enum { OF_A_FILTER = 1 };      /* si_code; the kernel calls it SYS_SECCOMP, where libc does not */
+enum { MAKE_SECONDS_MAX = 1 }; /* of a processor; it takes a millisecond */
+static const unsigned load_flags[] = {SECCOMP_FILTER_FLAG_SPEC_ALLOW, 0};
 
 #define SAID_BEFORE "jviewd: system call "
 #define SAID_BEHIND " is not allowed here"
@@ -193,31 +198,45 @@ static const int finalizer[] = {
 
 struct filter {
     scmp_filter_ctx context;
-    int failure; /* the first; 0 none */
+    pid_t process; /* that it is for */
+    int failure;   /* the first; 0 none. Then nothing is added any more */
 };
 
+/* The library does not always tell that an allocation was refused to it, and leaves a rule out;
+ * errno tells. */
 static void note(struct filter *filter, int result)
 {
     /* A call that this processor does not have needs no rule. */
-    if (result < 0 && result != -EDOM && result != -EEXIST && filter->failure == 0)
+    if (result < 0 && result != -EDOM && result != -EEXIST)
         filter->failure = -result;
+    else if (errno == ENOMEM)
+        filter->failure = ENOMEM;
+}
+
+static void add_rule(struct filter *filter, uint32_t action, int call,
+                     const struct scmp_arg_cmp *arguments, unsigned count)
+{
+    if (filter->failure != 0)
+        return;
+    errno = 0;
+    note(filter, seccomp_rule_add_array(filter->context, action, call, count, arguments));
 }
 
 static void allow_list(struct filter *filter, const int *calls, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        note(filter, seccomp_rule_add(filter->context, SCMP_ACT_ALLOW, calls[i], 0));
+        add_rule(filter, SCMP_ACT_ALLOW, calls[i], NULL, 0);
 }
 
 static void allow_if(struct filter *filter, int call, struct scmp_arg_cmp argument)
 {
-    note(filter, seccomp_rule_add_array(filter->context, SCMP_ACT_ALLOW, call, 1, &argument));
+    add_rule(filter, SCMP_ACT_ALLOW, call, &argument, 1);
 }
 
 /* `call` is then as if the kernel did not have it. */
 static void lacks(struct filter *filter, int call)
 {
-    note(filter, seccomp_rule_add(filter->context, SCMP_ACT_ERRNO(ENOSYS), call, 0));
+    add_rule(filter, SCMP_ACT_ERRNO(ENOSYS), call, NULL, 0);
 }
 
 static struct scmp_arg_cmp is(unsigned argument, uint64_t value)
@@ -239,9 +258,9 @@ static void allow_narrow(struct filter *filter)
 {
     allow_if(filter, SCMP_SYS(mmap), is_masked(2, PROT_EXEC, 0));
     allow_if(filter, SCMP_SYS(mprotect), is_masked(2, PROT_EXEC, 0));
-    allow_if(filter, SCMP_SYS(tgkill), is(0, (uint64_t)getpid())); /* of abort */
-    allow_if(filter, SCMP_SYS(prlimit64), is(2, 0));               /* limits are looked at */
-    allow_if(filter, SCMP_SYS(ioctl), is(1, TCGETS));              /* is it a terminal? */
+    allow_if(filter, SCMP_SYS(tgkill), is(0, (uint64_t)filter->process)); /* of abort */
+    allow_if(filter, SCMP_SYS(prlimit64), is(2, 0));                      /* limits are looked at */
+    allow_if(filter, SCMP_SYS(ioctl), is(1, TCGETS));                     /* is it a terminal? */
     for (size_t i = 0; i < COUNT(handled); i++)
         allow_if(filter, SCMP_SYS(rt_sigaction), is(0, (uint64_t)handled[i]));
 }
@@ -257,8 +276,8 @@ static void allow_query(struct filter *filter)
     const struct scmp_arg_cmp cpu[] = {is(0, 0), is(1, RLIMIT_CPU)};
 
     allow_list(filter, query, COUNT(query));
-    note(filter, seccomp_rule_add_array(filter->context, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 2,
-                                        cpu)); /* a limit of each query, below its own */
+    add_rule(filter, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), cpu,
+             COUNT(cpu)); /* a limit of each query, below its own */
     allow_if(filter, SCMP_SYS(prctl), is(0, PR_SET_NO_NEW_PRIVS));
 }
 
@@ -278,11 +297,11 @@ static void fill(struct filter *filter, enum calls calls)
         allow_list(filter, unpacker, COUNT(unpacker));
     if (calls == CALLS_QUERY)
         allow_query(filter);
-    /* A filter may cost a processor's guard against another kind of attack, which is aimed at code
-     * that others wrote; there is none in here. */
-    (void)seccomp_attr_set(filter->context, SCMP_FLTATR_CTL_SSB, 1);
     (void)seccomp_attr_set(filter->context, SCMP_FLTATR_CTL_OPTIMIZE, 2);
-    note(filter, seccomp_attr_set(filter->context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS));
+    errno = 0;
+    if (filter->failure == 0)
+        note(filter,
+             seccomp_attr_set(filter->context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS));
 }
 
 /* The number is all that can be said here: names take memory. */
@@ -317,6 +336,76 @@ static bool has_filters(void)
            (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL, 0, 0) != 0 && errno == EFAULT);
 }
 
+static int make(enum calls calls, pid_t process, int fd)
+{
+    const uint32_t otherwise = calls == CALLS_FINALIZER ? SCMP_ACT_ERRNO(EPERM) : SCMP_ACT_TRAP;
+    struct filter filter = {.context = seccomp_init(otherwise), .process = process};
+
+    if (filter.context == NULL)
+        return ENOMEM;
+    fill(&filter, calls);
+    errno = 0;
+    if (filter.failure == 0)
+        note(&filter, seccomp_export_bpf(filter.context, fd));
+    return filter.failure;
+}
+
+/* In a process of its own: where memory is refused, libseccomp 2.5 may also crash, or not come
+ * back. 0, or errno of what failed. */
+static int make_apart(enum calls calls, int fd)
+{
+    const struct rlimit seconds = {MAKE_SECONDS_MAX, MAKE_SECONDS_MAX}, none = {0, 0};
+    const pid_t process = getpid();
+    int ended = 0;
+
+    signal(SIGCHLD, SIG_DFL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(STDERR_FILENO); /* what libc says of a crash */
+        setrlimit(RLIMIT_CORE, &none);
+        _exit(setrlimit(RLIMIT_CPU, &seconds) == 0 ? make(calls, process, fd) : errno);
+    }
+    if (pid < 0)
+        return errno;
+    while (waitpid(pid, &ended, 0) < 0)
+        if (errno != EINTR)
+            return errno;
+    return WIFEXITED(ended) ? WEXITSTATUS(ended) : ENOMEM;
+}
+
+static int load(int fd)
+{
+    static struct sock_filter steps[BPF_MAXINSNS];
+    ssize_t bytes = pread(fd, steps, sizeof steps, 0);
+    struct sock_fprog program = {.filter = steps};
+
+    if (bytes <= 0)
+        return bytes < 0 ? errno : ENODATA;
+    program.len = (unsigned short)((size_t)bytes / sizeof steps[0]);
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+        return errno;
+    /* A filter may cost a processor's guard against another kind of attack, which is aimed at code
+     * that others wrote; there is none in here. Kernels before 4.17 do not know that flag. */
+    for (unsigned i = 0; i < COUNT(load_flags); i++)
+        if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, load_flags[i], &program) == 0)
+            return 0;
+    return errno;
+}
+
+/* 0, or errno of what failed; then the process may do what it could before. */
+static int make_and_load(enum calls calls)
+{
+    int fd = memfd_create("jviewd-filter", MFD_CLOEXEC);
+
+    if (fd < 0)
+        return errno;
+    int failure = make_apart(calls, fd);
+    if (failure == 0)
+        failure = load(fd);
+    close(fd);
+    return failure;
+}
+
 enum status sandbox_calls(enum calls calls, bool *ret, struct error *err)
 {
     const struct sigaction action = {.sa_sigaction = on_refused, .sa_flags = SA_SIGINFO};
@@ -326,17 +415,9 @@ enum status sandbox_calls(enum calls calls, bool *ret, struct error *err)
         return OK;
     if (calls != CALLS_FINALIZER && sigaction(SIGSYS, &action, NULL) != 0)
         return fail(err, ERR_IO, "SIGSYS cannot be handled: %s", strerror(errno));
-    struct filter filter = {
-        .context = seccomp_init(calls == CALLS_FINALIZER ? SCMP_ACT_ERRNO(EPERM) : SCMP_ACT_TRAP)};
-
-    if (filter.context == NULL)
-        return fail(err, ERR_IO, "no filter of system calls can be made");
-    fill(&filter, calls);
-    if (filter.failure == 0)
-        note(&filter, seccomp_load(filter.context));
-    seccomp_release(filter.context);
-    if (filter.failure != 0)
-        return fail(err, ERR_IO, "system calls cannot be given up: %s", strerror(filter.failure));
+    int failure = make_and_load(calls);
+    if (failure != 0)
+        return fail(err, ERR_IO, "system calls cannot be given up: %s", strerror(failure));
     return OK;
 }
 
