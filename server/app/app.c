@@ -163,7 +163,9 @@ int app_with_store(struct app *app, bool on_demand, int (*use)(struct app *app, 
         if (note.count > 0)
             log_warning("%.*s", STR_ARG(note));
         if (!on_demand && options->allow_capture)
-            app->captures = capture_session_open(app->roots.at[0].at);
+            app->captures = capture_session_open(
+                app->roots.at[0].at,
+                (struct capture_rule){options->capture_targets.at, options->capture_targets.count});
         fill_services(app);
         code = use(app, data);
     } else {

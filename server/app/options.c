@@ -11,10 +11,19 @@
 
 #include "base/distance.h"
 #include "base/file.h"
+#include "capture/capture.h"
 
 enum { CONFIG_BYTES_MAX = 1 << 20, NAME_MAX_BYTES = 64, TEXTS_MAX = 256 };
 
-enum value_kind { VALUE_NONE, VALUE_TEXT, VALUE_TEXTS, VALUE_PORT, VALUE_BYTES, VALUE_COUNT };
+enum value_kind {
+    VALUE_NONE,
+    VALUE_TARGETS,
+    VALUE_TEXT,
+    VALUE_TEXTS,
+    VALUE_PORT,
+    VALUE_BYTES,
+    VALUE_COUNT
+};
 
 struct option {
     const char *name; /* as a flag, without dashes */
@@ -65,8 +74,9 @@ static const struct option table[] = {
      "follow symbolic links, wherever they lead"},
     {"convert", VALUE_NONE, AT(convert), NULL, NULL,
      "run `nsys export` on reports of Nsight Systems, where it is on the PATH"},
-    {"allow-capture", VALUE_NONE, AT(allow_capture), NULL, NULL,
-     "let the page record programs that run a profiler server, into DIR"},
+    {"allow-capture", VALUE_TARGETS, AT(allow_capture), NULL, "[=HOST:PORT,...]",
+     "let the page record programs that run a profiler server, into DIR: these, or, without a "
+     "list, those with a public address"},
     {"perfetto-cors", VALUE_NONE, AT(perfetto_cors), NULL, NULL,
      "let ui.perfetto.dev fetch traces from here"},
     {"workers", VALUE_COUNT, AT(workers), NULL, "N", "index N files at a time"},
@@ -162,6 +172,27 @@ static bool parse_switch(struct str value, bool *ret)
     return *ret ? is_one_of("|1|yes|true|on", value) || value.count == 0 : true;
 }
 
+/* A switch, or whom it is for: "trainer-0:9999,trainer-1:9999". */
+static bool parse_targets(struct reading *reading, struct str value, bool *ret)
+{
+    struct texts *targets = &reading->options->capture_targets;
+
+    *targets = (struct texts){0};
+    if (parse_switch(value, ret))
+        return true;
+    *ret = true;
+    for (struct str rest = value; rest.count > 0;) {
+        const char *comma = memchr(rest.at, ',', rest.count);
+        struct str target = {rest.at, comma == NULL ? rest.count : (size_t)(comma - rest.at)};
+
+        if (!capture_is_target(target) || targets->count >= TEXTS_MAX)
+            return false;
+        list_add(targets, reading->arena, target);
+        rest = str_skip(rest, target.count + 1);
+    }
+    return true;
+}
+
 static bool set_value(struct reading *reading, const struct option *option, struct str value)
 {
     char *at = (char *)reading->options + option->offset;
@@ -172,6 +203,8 @@ static bool set_value(struct reading *reading, const struct option *option, stru
     switch (option->kind) {
     case VALUE_NONE:
         return parse_switch(value, (bool *)at);
+    case VALUE_TARGETS:
+        return parse_targets(reading, value, (bool *)at);
     case VALUE_TEXT:
         *(const char **)(void *)at = str_c(reading->arena, value);
         return true;
@@ -202,6 +235,8 @@ static const char *wanted(const struct option *option)
     switch (option->kind) {
     case VALUE_NONE:
         return "yes or no";
+    case VALUE_TARGETS:
+        return "programs are named as HOST:PORT, with commas between them";
     case VALUE_BYTES:
         return "a size is a whole number of bytes, or one with K, M, G or T behind it (500M, 20G)";
     case VALUE_PORT:
@@ -359,7 +394,7 @@ static enum status read_flag(struct reading *reading, char **argv, int argc, int
         return set(reading, option, str_of(implied), err);
     if (equals != NULL)
         return set(reading, option, str_of(equals + 1), err);
-    if (option->kind == VALUE_NONE)
+    if (option->kind == VALUE_NONE || option->kind == VALUE_TARGETS)
         return set(reading, option, STR(""), err);
     if (i + 1 >= argc)
         return fail(err, ERR_INVALID, "--%s needs a value: %s", option->name, option->value);
@@ -489,7 +524,8 @@ void options_help(void)
     for (size_t i = 0; i < COUNT(table); i++) {
         char flag[80];
 
-        snprintf(flag, sizeof flag, "--%s%s%s", table[i].name, table[i].value == NULL ? "" : " ",
+        snprintf(flag, sizeof flag, "--%s%s%s", table[i].name,
+                 table[i].value == NULL || table[i].kind == VALUE_TARGETS ? "" : " ",
                  table[i].value == NULL ? "" : table[i].value);
         printf("  %-26s %s\n", flag, table[i].help);
     }

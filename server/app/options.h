@@ -38,8 +38,9 @@ struct options {
     const char *output;        /* --extract -o; "" a new temporary directory */
     struct texts allowed_hosts;
     struct texts embed_origins;
-    struct texts source_roots; /* directories whose source files may be shown */
-    unsigned workers;          /* indexing at a time; 0: half the cores */
+    struct texts capture_targets; /* with allow_capture: these alone; none: public addresses */
+    struct texts source_roots;    /* directories whose source files may be shown */
+    unsigned workers;             /* indexing at a time; 0: half the cores */
     bool open, list_only, extract, follow_symlinks, convert, perfetto_cors, allow_capture, poll,
         verbose, version, help;
 };

@@ -248,6 +248,31 @@ static void forget(struct capture *capture)
     free(capture);
 }
 
+bool capture_is_target(struct str text)
+{
+    struct target ignored;
+
+    return split_target(text, &ignored);
+}
+
+static bool is_named(const struct capture_rule *rule, struct str target)
+{
+    for (uint32_t i = 0; i < rule->count; i++)
+        if (str_equal(rule->targets[i], target))
+            return true;
+    return false;
+}
+
+static enum status check_rule(const struct capture_rule *rule, struct str target, struct error *err)
+{
+    if (rule == NULL || rule->count == 0 || is_named(rule, target))
+        return OK;
+    return fail(err, ERR_UNSUPPORTED,
+                "%.*s is not among the programs that --allow-capture=HOST:PORT,... names when this "
+                "server starts",
+                STR_ARG(target));
+}
+
 static enum status read_wish(struct capture *capture, const struct capture_wish *wish,
                              struct error *err)
 {
@@ -259,14 +284,17 @@ static enum status read_wish(struct capture *capture, const struct capture_wish 
         target->capture = capture;
         if (!split_target(wish->targets[i], target))
             return fail(err, ERR_INVALID, "\"%.*s\" is not HOST:PORT", STR_ARG(wish->targets[i]));
+        TRY(check_rule(wish->rule, wish->targets[i], err));
         for (uint32_t j = 0; j < i; j++)
             if (is_same_file(target, &capture->targets[j]))
                 return fail(err, ERR_INVALID, "%s stands there twice", target->text);
     }
-    capture->wish = (struct profile_wish){.duration_ms = wish->duration_ms,
-                                          .host_level = wish->host_level,
-                                          .device_level = wish->device_level,
-                                          .python_level = wish->python_level};
+    capture->wish =
+        (struct profile_wish){.duration_ms = wish->duration_ms,
+                              .public_only = wish->rule != NULL && wish->rule->count == 0,
+                              .host_level = wish->host_level,
+                              .device_level = wish->device_level,
+                              .python_level = wish->python_level};
     return OK;
 }
 

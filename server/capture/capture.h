@@ -15,12 +15,19 @@
 
 enum { CAPTURE_TARGETS_MAX = 256, CAPTURE_MS_MAX = 3600 * 1000 };
 
+/* Whom others may have recorded: those, or, where there are none, whoever has a public address. */
+struct capture_rule {
+    const struct str *targets;
+    uint32_t count;
+};
+
 struct capture_wish {
     const char *profile_dir;
     const struct str *targets; /* "HOST:PORT", "[::1]:PORT" */
     uint32_t target_count;
     int64_t duration_ms;
     int host_level, device_level, python_level;
+    const struct capture_rule *rule; /* NULL: whomever the wish names */
 };
 
 enum capture_state { CAPTURE_RECORDING, CAPTURE_RECEIVING, CAPTURE_DONE, CAPTURE_FAILED };
@@ -34,7 +41,10 @@ struct capture_view { /* of one program */
 
 struct capture;
 
-/* ERR_INVALID: a target that is none, a duration out of bounds. ERR_IO, ERR_PERMISSION: the
+/* "HOST:PORT" */
+bool capture_is_target(struct str text);
+/* ERR_INVALID: a target that is none, a duration out of bounds. ERR_UNSUPPORTED: one that the rule
+ * does not name. ERR_IO, ERR_PERMISSION: the
  * directory cannot be written; then nothing was asked of anybody. */
 MUST_CHECK enum status capture_start(const struct capture_wish *wish, struct capture **ret,
                                      struct error *err);

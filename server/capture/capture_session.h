@@ -17,7 +17,10 @@ struct capture_report { /* of an arena */
 
 struct capture_session;
 
-struct capture_session *capture_session_open(const char *profile_dir);
+/* Into this directory; the rule's texts must outlive the session. */
+struct capture_session *capture_session_open(const char *profile_dir, struct capture_rule rule);
+/* Whom it may record. */
+const struct capture_rule *capture_session_rule(const struct capture_session *session);
 /* ERR_CONFLICT: one is under way. */
 MUST_CHECK enum status capture_session_start(struct capture_session *session,
                                              struct capture_wish *wish, struct error *err);

@@ -309,8 +309,12 @@ enum status grpc_unary(const struct grpc_call *call, struct error *err)
                         .grpc_status = NO_STATUS,
                         .heard_ns = clock_monotonic_ns()};
 
-    enum status status =
-        connect_to(call->host, call->port, call->go_on, call->data, &talk.fd, &own);
+    const struct connect_wish wish = {.host = call->host,
+                                      .port = call->port,
+                                      .public_only = call->public_only,
+                                      .go_on = call->go_on,
+                                      .data = call->data};
+    enum status status = connect_to(&wish, &talk.fd, &own);
     if (status == OK)
         status = open_session(&talk);
     if (status == OK)

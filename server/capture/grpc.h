@@ -17,6 +17,7 @@
 
 struct grpc_call {
     const char *host, *port; /* "localhost", "9999" */
+    bool public_only;        /* as in capture/connect.h */
     const char *path;        /* "/tensorflow.ProfilerService/Profile" */
     struct bytes message;
     int64_t quiet_ms; /* so long nothing of the reply may come */
@@ -28,7 +29,8 @@ struct grpc_call {
 const char *grpc_library(void); /* nghttp2's version */
 
 /* OK: the whole reply was handed on. ERR_NOT_FOUND: nothing listens there. ERR_UNSUPPORTED: what
- * listens is no such service. ERR_CONFLICT: it is busy. ERR_CANCELLED: go_on said so. */
+ * listens is no such service. ERR_CONFLICT: it is busy. ERR_PERMISSION: its address
+ * may not be asked. ERR_CANCELLED: go_on said so. */
 MUST_CHECK enum status grpc_unary(const struct grpc_call *call, struct error *err);
 
 #endif

@@ -144,6 +144,7 @@ enum status profile_record(const struct profile_wish *wish, const struct profile
     const struct grpc_call call = {
         .host = wish->host,
         .port = wish->port,
+        .public_only = wish->public_only,
         .path = "/tensorflow.ProfilerService/Profile",
         .message = {(const uint8_t *)request.at, request.count},
         .quiet_ms = wish->duration_ms + QUIET_MS,

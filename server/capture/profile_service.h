@@ -18,6 +18,7 @@
 
 struct profile_wish {
     const char *host, *port;
+    bool public_only; /* as in capture/connect.h */
     int64_t duration_ms;
     int host_level, device_level, python_level; /* of tracing; 0 none */
 };

@@ -33,7 +33,8 @@ function on(flags, kinds, body) {
     const folder = mkdtempSync(join(tmpdir(), 'jviewd-capture-'));
     cpSync(join(SAMPLES, 'step_500'), join(folder, 'step_500'), { recursive: true });
     const programs = await Promise.all(kinds.map(program));
-    const server = await startOwn([folder, ...flags], ready);
+    const named = programs.map((one) => `127.0.0.1:${one.port}`).join(',');
+    const server = await startOwn([folder, ...flags.map((flag) => flag.replace('THESE', named))], ready);
     const opened = await openPage(browser, server.url);
     try {
       await opened.page.goto(`${server.url}?view=runs`);
@@ -53,7 +54,7 @@ function on(flags, kinds, body) {
 }
 
 export const tests = {
-  'a program is recorded, and its run opens': on(['--allow-capture'], ['good'], async ({ page, ports }) => {
+  'a program is recorded, and its run opens': on(['--allow-capture=THESE'], ['good'], async ({ page, ports }) => {
     await page.getByRole('button', { name: 'Capture…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Capture running programs' });
     await dialog.getByLabel('programs').fill(`127.0.0.1:${ports[0]}`);
@@ -66,7 +67,7 @@ export const tests = {
   }),
 
   'what fails says why, of each program; one that is silent is given up by hand': on(
-    ['--allow-capture'],
+    ['--allow-capture=THESE'],
     ['busy', 'silent'],
     async ({ page, ports }) => {
       await page.getByRole('button', { name: 'Capture…' }).click();

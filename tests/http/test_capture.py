@@ -153,27 +153,52 @@ def by_the_page(folder):
         assert ask(server, "/api/capture").json["allowed"] is False
         assert ask(server, "/api/capture", method="POST", body=b'{"targets": "a:1"}', headers=JSON).status == 403
         assert server.stop() == 0
-        server = serve(place, "--allow-capture")
-        with Program("good") as good, Program("busy") as busy:
+        with Program("good") as good, Program("busy") as busy, Program("silent") as silent:
+            server = serve(place, f"--allow-capture={good.address},{busy.address},{silent.address}")
             body = json.dumps({"targets": f"{good.address} {busy.address}", "ms": 100}).encode()
             reply = ask(server, "/api/capture", method="POST", body=body, headers=JSON)
             assert reply.status == 202, reply.body
             state = done(server)
-        told = {target["target"]: target for target in state["targets"]}
-        assert state["state"] == "done" and told[good.address]["bytes"] == SAMPLE.stat().st_size
-        assert told[busy.address]["state"] == "failed" and "another recording" in told[busy.address]["problem"]
-        assert listed(server) and not openapi.faults(ask(server, "/api/capture").json, {"$ref": "#/components/schemas/Capture"})
-        with Program("silent") as silent:
+            told = {target["target"]: target for target in state["targets"]}
+            assert state["state"] == "done" and told[good.address]["bytes"] == SAMPLE.stat().st_size
+            assert told[busy.address]["state"] == "failed" and "another recording" in told[busy.address]["problem"]
+            assert listed(server) and not openapi.faults(ask(server, "/api/capture").json, {"$ref": "#/components/schemas/Capture"})
             body = json.dumps({"targets": silent.address}).encode()
             assert ask(server, "/api/capture", method="POST", body=body, headers=JSON).status == 202
             assert ask(server, "/api/capture", method="POST", body=body, headers=JSON).status == 409
             silent.asked()
             assert ask(server, "/api/capture", method="DELETE").status == 200
             assert "told to end" in done(server)["targets"][0]["problem"]
+            other = json.dumps({"targets": f"{good.address} 127.0.0.1:1"}).encode()
+            reply = ask(server, "/api/capture", method="POST", body=other, headers=JSON)
+            assert reply.status == 403 and "127.0.0.1:1 is not among" in reply.json["detail"], reply.body
+            assert ask(server, "/api/capture").json["only"] == [good.address, busy.address, silent.address]
         for body, words in ((b"{}", "targets"), (b'{"targets": " "}', "1 to 256"), (b'{"targets": "x"}', "HOST:PORT")):
             reply = ask(server, "/api/capture", method="POST", body=body, headers=JSON)
             assert reply.status == 400 and words in reply.json["detail"], reply.body
         assert server.stop() == 0
+    finally:
+        place.close()
+
+
+def private_addresses_need_a_list(folder):
+    """Without one, what is of this machine or of a private network is not connected to, whatever name leads there."""
+    place = harness.Place()
+    try:
+        server = serve(place, "--allow-capture")
+        with Program("good") as good:
+            assert ask(server, "/api/capture").json["only"] is None
+            names = ("127.0.0.1", "localhost", "0.0.0.0", "[::1]", "[::ffff:127.0.0.1]", "0x7f.1", "169.254.169.254", "10.255.255.1")
+            body = json.dumps({"targets": " ".join(f"{name}:{good.port}" for name in names)}).encode()
+            assert ask(server, "/api/capture", method="POST", body=body, headers=JSON).status == 202
+            state = done(server)
+            for target in state["targets"]:
+                assert "--allow-capture=HOST:PORT" in (target["problem"] or ""), target
+            assert state["state"] == "failed" and state["seconds"] < 4, state
+        assert server.stop() == 0
+        for value in ("x", "a:1,,b:2", "a:0", "a:1,b"):
+            told = place.jviewd("serve", place.profiles, f"--allow-capture={value}", "--port", "0", "--cache-dir", place.cache)
+            assert told.returncode == 2 and "HOST:PORT" in told.stderr, (value, told)
     finally:
         place.close()
 
@@ -208,7 +233,7 @@ def main():
         return 77
     for test in (
         a_whole_reply_is_a_run, what_goes_wrong_is_said, of_a_cut_reply_what_came_is_kept, one_that_fails_does_not_take_the_other_with_it,
-        an_interrupt_ends_it, the_last_ones_are_kept, what_it_cannot_do_it_says, by_the_page,
+        an_interrupt_ends_it, the_last_ones_are_kept, what_it_cannot_do_it_says, by_the_page, private_addresses_need_a_list,
     ):
         with tempfile.TemporaryDirectory() as folder:
             test(pathlib.Path(folder, "runs"))

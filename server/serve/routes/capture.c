@@ -5,7 +5,8 @@
  *   POST      {"targets": "trainer-0:9999 trainer-1:9999", "ms": 2000} -> 202, the same
  *   DELETE    ends the one under way
  *
- * A server connects where others tell it only when it was started with --allow-capture.
+ * A server connects where others tell it only when it was started with --allow-capture: to public
+ * addresses, or to the programs that this names, and then to no other.
  */
 #include "capture/capture_session.h"
 #include "serve/answer/body.h"
@@ -73,6 +74,23 @@ static void put_report(struct json *json, const struct capture_report *report)
     json_close(json, '}');
 }
 
+/* null: any with a public address. */
+static void put_named(struct json *json, const struct request *req)
+{
+    const struct capture_rule *rule =
+        req->services->captures != NULL ? capture_session_rule(req->services->captures) : NULL;
+
+    if (rule == NULL || rule->count == 0) {
+        json_put_null(json, "only");
+        return;
+    }
+    json_key(json, "only");
+    json_open(json, '[');
+    for (uint32_t i = 0; i < rule->count; i++)
+        json_add_text(json, rule->targets[i]);
+    json_close(json, ']');
+}
+
 static void tell(struct request *req, struct reply *reply)
 {
     struct capture_report report = {0};
@@ -83,9 +101,26 @@ static void tell(struct request *req, struct reply *reply)
     json_open(&json, '{');
     json_put_bool(&json, "allowed", req->services->captures != NULL);
     json_put_text_or_null(&json, "reason", refusal(req));
+    put_named(&json, req);
     put_report(&json, &report);
     json_close(&json, '}');
     reply_header(reply, STR("Cache-Control"), STR("no-store"));
+}
+
+/* Refused is what the one who started the server did not allow, not what was asked wrongly. */
+static enum status start(struct request *req, struct capture_wish *wish, struct reply *reply,
+                         bool *ret, struct error *err)
+{
+    struct error why = {0};
+    enum status status = capture_session_start(req->services->captures, wish, &why);
+
+    *ret = status == OK;
+    if (status == OK)
+        return OK;
+    if (status != ERR_UNSUPPORTED)
+        return fail(err, status, "%s", why.message);
+    reply_problem(reply, 403, "capture-off", str_of(why.message));
+    return OK;
 }
 
 static enum status get_capture(struct request *req, struct reply *reply, struct error *err)
@@ -132,9 +167,12 @@ static enum status post_capture(struct request *req, struct reply *reply, struct
     wish.targets = split(targets, req->arena, &wish.target_count);
     wish.duration_ms = ms;
     wish.python_level = (int)python_level;
-    TRY(capture_session_start(req->services->captures, &wish, err));
-    tell(req, reply);
-    reply->status = 202;
+    bool started;
+    TRY(start(req, &wish, reply, &started, err));
+    if (started) {
+        tell(req, reply);
+        reply->status = 202;
+    }
     return OK;
 }
 
