@@ -51,12 +51,6 @@ struct arena {
     size_t next_size; /* of the next block */
 };
 
-_Noreturn static void out_of_memory(size_t count, size_t size)
-{
-    fprintf(stderr, "jviewd: out of memory: the system refuses %zu x %zu bytes\n", count, size);
-    abort();
-}
-
 static unsigned char *block_bytes(struct block *block)
 {
     return (unsigned char *)block + HEADER;
@@ -67,7 +61,7 @@ static struct block *block_create(size_t size)
     struct block *block = memory_calloc(1, HEADER + size);
 
     if (block == NULL)
-        out_of_memory(1, size);
+        memory_refused(1, size);
     block->size = size;
     POISON(block_bytes(block), size);
     return block;
@@ -84,7 +78,7 @@ struct arena *arena_create(void)
     struct arena *arena = memory_calloc(1, sizeof(*arena));
 
     if (arena == NULL)
-        out_of_memory(1, sizeof(*arena));
+        memory_refused(1, sizeof(*arena));
     arena->next_size = BLOCK_MIN - HEADER;
     return arena;
 }
@@ -178,7 +172,7 @@ void *arena_alloc(struct arena *arena, size_t count, size_t size)
 
     if (__builtin_mul_overflow(count, size, &bytes) ||
         __builtin_add_overflow(bytes, (size_t)(ALIGN - 1 + GAP), &taken) || taken > PTRDIFF_MAX)
-        out_of_memory(count, size);
+        memory_refused(count, size);
     taken -= taken % ALIGN;
     if (taken == 0)
         taken = ALIGN;
@@ -196,7 +190,7 @@ void *memory_zeroed(size_t count, size_t size)
     void *ret = memory_calloc(count > 0 ? count : 1, size > 0 ? size : 1);
 
     if (ret == NULL)
-        out_of_memory(count, size);
+        memory_refused(count, size);
     return ret;
 }
 
@@ -205,11 +199,11 @@ void *memory_resize(void *memory, size_t count, size_t size)
     size_t bytes;
 
     if (__builtin_mul_overflow(count, size, &bytes))
-        out_of_memory(count, size);
+        memory_refused(count, size);
 
     void *moved = memory_realloc(memory, bytes > 0 ? bytes : 1);
 
     if (moved == NULL)
-        out_of_memory(count, size);
+        memory_refused(count, size);
     return moved;
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
+#include "base/memory.h"
+
 struct hasher {
     XXH3_state_t *state;
 };
@@ -28,7 +30,7 @@ struct hasher *hasher_create(void)
 
     hasher->state = XXH3_createState();
     if (hasher->state == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+        memory_refused(0, 0);
     XXH3_128bits_reset(hasher->state);
     return hasher;
 }

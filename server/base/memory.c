@@ -18,13 +18,23 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { RESERVE_BYTES = 24 << 20, WAIT_MS = 10000, LOOK_MS = 20, FEW_ARENAS = 2, PATH_SIZE = 4096 };
+enum {
+    RESERVE_BYTES = 24 << 20,
+    WAIT_MS = 10000,
+    LOOK_MS = 20,
+    FEW_ARENAS = 2,
+    PATH_SIZE = 4096,
+    LIMIT_SHARE = 8, /* so near its limit a process has reached it: not all it has is known */
+};
 
 #define FEW_BYTES (UINT64_C(8) << 30) /* addresses, below which pools of 64 MiB each are many */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void *reserve;
 static atomic_bool prepared, is_short;
+
+#define SAID_REFUSED "jviewd: out of memory: "
+#define SAID_TOO_MUCH "jviewd: more memory than this process may have: "
 
 static void take_reserve(void)
 {
@@ -173,4 +183,42 @@ void *memory_realloc(void *memory, size_t bytes)
         larger = realloc(memory, bytes);
     }
     return larger;
+}
+
+/* Near its own limit of memory: no other process ending would help. */
+static bool is_at_limit(size_t wanted)
+{
+#ifdef __GLIBC__
+    struct mallinfo2 held = mallinfo2();
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_DATA, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+           (wanted > limit.rlim_cur ||
+            held.arena + held.hblkhd + wanted > limit.rlim_cur - limit.rlim_cur / LIMIT_SHARE);
+#else
+    (void)wanted;
+    return false;
+#endif
+}
+
+void memory_refused(size_t count, size_t size)
+{
+    size_t wanted;
+    const char *said;
+
+    if (__builtin_mul_overflow(count, size, &wanted))
+        wanted = SIZE_MAX;
+    said = is_at_limit(wanted) ? SAID_TOO_MUCH : SAID_REFUSED;
+    if (wanted > 0)
+        fprintf(stderr, "%sthe system refuses %zu x %zu bytes\n", said, count, size);
+    else
+        fprintf(stderr, "%sthe system refuses what a library asks for\n", said);
+    abort();
+}
+
+enum memory_refusal memory_refusal_of(struct str last_line)
+{
+    return str_starts(last_line, STR(SAID_REFUSED))    ? MEMORY_REFUSED
+           : str_starts(last_line, STR(SAID_TOO_MUCH)) ? MEMORY_TOO_MUCH
+                                                       : MEMORY_NOT_REFUSED;
 }

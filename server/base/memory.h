@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/bytes.h"
+
 /* What was freed goes back to the system: left alone, an allocator keeps it for the thread that
  * freed it. */
 void memory_give_back(void);
@@ -22,8 +24,19 @@ void memory_prepare(void);
 /* Is the reserve gone? Then nothing large is begun. */
 bool memory_is_short(void);
 
-/* As calloc and realloc, for base/arena.c: NULL after the wait. */
+/* As calloc and realloc: NULL after the wait. */
 void *memory_calloc(size_t count, size_t size);
 void *memory_realloc(void *memory, size_t bytes);
+
+/* The end of a process that was refused `count` x `size` bytes, or what a library needs (0):
+ * SIGABRT, with a last line on stderr by which whoever started it knows why. */
+_Noreturn void memory_refused(size_t count, size_t size);
+enum memory_refusal {
+    MEMORY_NOT_REFUSED, /* it ended for another reason */
+    MEMORY_REFUSED,     /* the system had none: that may pass */
+    MEMORY_TOO_MUCH,    /* it needed more than it may have (RLIMIT_DATA) */
+};
+/* What a process that ended by SIGABRT said last. */
+enum memory_refusal memory_refusal_of(struct str last_line);
 
 #endif

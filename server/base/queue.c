@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/memory.h"
 
 /* Folds, SQL and decoding need more than the 100 KB a connection's thread has; address sanitizer
  * needs a few times as much. */
@@ -75,7 +76,7 @@ static void start_threads(struct pool *pool, unsigned thread_count)
     }
     pthread_attr_destroy(&attributes);
     if (pool->thread_count == 0)
-        abort(); /* no thread at all is no system to run on */
+        memory_refused(1, STACK_BYTES); /* no thread at all is no system to run on */
 }
 
 struct pool *pool_create(unsigned thread_count, size_t queue_length)

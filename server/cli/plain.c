@@ -27,10 +27,8 @@ static bool make_plain(char *text, size_t count)
 static void plain_text(json_t *value)
 {
     size_t count = json_string_length(value);
-    char *text = malloc(count + 1);
+    char *text = memory_resize(NULL, count + 1, 1);
 
-    if (text == NULL)
-        abort(); /* out of memory: as base/arena.h says */
     memcpy(text, json_string_value(value), count);
     if (make_plain(text, count))
         json_string_setn(value, text, count);

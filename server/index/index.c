@@ -580,7 +580,9 @@ static enum status open_file(const struct index_options *options, int *ret_fd,
     int root = open(options->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
     if (root < 0)
-        return fail(err, ERR_NOT_FOUND, "%s is no directory", options->root);
+        return errno == ENOENT || errno == ENOTDIR
+                   ? fail(err, ERR_NOT_FOUND, "%s is no directory", options->root)
+                   : fail(err, ERR_IO, "%s cannot be opened: %s", options->root, strerror(errno));
     enum status status =
         file_open_beneath(root, options->file, options->follow_symlinks, ret_fd, ret, err);
     close(root);

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/sandbox/sandbox.h"
 #include "base/spawn.h"
 #include "cli/cli.h"
@@ -203,6 +204,24 @@ static struct str why_killed(int signal_number, struct str words, struct arena *
                       words.count > 0 ? ": " : "", STR_ARG(words));
 }
 
+/* Memory that the system did not have now, it may have later. */
+static bool was_refused_memory(int ended, struct str words, struct arena *arena, struct str *ret)
+{
+    enum memory_refusal why = WIFSIGNALED(ended) && WTERMSIG(ended) == SIGABRT
+                                  ? memory_refusal_of(words)
+                                  : MEMORY_NOT_REFUSED;
+
+    if (why == MEMORY_REFUSED)
+        *ret =
+            str_format(arena, "there was no memory to read the file with (%.*s)", STR_ARG(words));
+    else if (why == MEMORY_TOO_MUCH)
+        *ret = str_format(arena,
+                          "reading the file takes more memory than an indexer may have "
+                          "(%.*s)",
+                          STR_ARG(words));
+    return why == MEMORY_REFUSED;
+}
+
 /* What the end of the process means: its own words, or ours about its death. */
 static void judge(const struct child *child, int ended, struct arena *arena,
                   struct index_result *ret, bool *ret_transient)
@@ -214,6 +233,7 @@ static void judge(const struct child *child, int ended, struct arena *arena,
     *ret = (struct index_result){.outcome = OUTCOME_FAILED};
     if (WIFSIGNALED(ended)) {
         ret->error = why_killed(WTERMSIG(ended), words, arena);
+        *ret_transient = was_refused_memory(ended, words, arena, &ret->error);
         return;
     }
     if (index_result_parse(last_line(&child->text[STREAM_OUT]), arena, ret, &unreadable) != OK)

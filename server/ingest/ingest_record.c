@@ -224,8 +224,10 @@ static struct run_file file_of(const struct ingest_file *file, struct arena *are
         .bytes = file->stamp.size,
         .state = file->state,
         .error = str_copy(arena, str_of(file->error)),
-        .stamp = file->stamp,
     };
+
+    if (file->state != FILE_FAILED || !file->transient) /* else it was not looked at: try again */
+        ret.stamp = file->stamp;
 
     memcpy(ret.content, file->content, sizeof ret.content);
     ret.part = file->part;

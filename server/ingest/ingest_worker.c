@@ -18,7 +18,7 @@
 
 #define MS INT64_C(1000000)
 
-enum { RETRY_MS = 500, TRANSIENT_MS = 5000, DOUBLINGS_MAX = 4, TELL_MS = 250 };
+enum { RETRY_MS = 500, TRANSIENT_MS = 5000, DOUBLINGS_MAX = 4, RETRY_FACTOR = 10, TELL_MS = 250 };
 
 struct work { /* one file on its way */
     struct ingest *ingest;
@@ -261,6 +261,14 @@ static int64_t pause_of(const struct ingest_file *file, int64_t first_ms)
     return first_ms * MS << (doublings < DOUBLINGS_MAX ? doublings : DOUBLINGS_MAX);
 }
 
+/* ... and longer where a try takes long: what is tried in vain takes a small part of the time. */
+static int64_t retry_pause_of(const struct ingest_file *file, int64_t took_ns)
+{
+    int64_t pause = pause_of(file, TRANSIENT_MS), by_cost = RETRY_FACTOR * took_ns;
+
+    return by_cost > pause ? by_cost : pause;
+}
+
 static void conclude(struct work *work, struct ingest_file *file, const struct index_result *result,
                      bool transient)
 {
@@ -282,7 +290,7 @@ static void conclude(struct work *work, struct ingest_file *file, const struct i
         file_forget(file);
         file->took_ns = 0; /* nothing to show meanwhile, so no pause */
         file->attempts = transient ? file->attempts + 1 : 0;
-        file->due_ns = file->ended_ns + pause_of(file, TRANSIENT_MS);
+        file->due_ns = file->ended_ns + retry_pause_of(file, file->ended_ns - work->started_ns);
         file_set_format(file, result->format);
         file_set_state(file, result->outcome == OUTCOME_IGNORED ? FILE_IGNORED : FILE_FAILED,
                        result->error);

@@ -48,7 +48,8 @@ struct run_file {
     struct str error;
     char content[33];        /* hex; "" until hashed */
     enum decode_part part;   /* of a file with a content: a host, or what lies beside the hosts */
-    struct file_stamp stamp; /* of the file that was looked at; zero before */
+    struct file_stamp stamp; /* of the file that was looked at; zero before, and where it failed of
+                                what may pass */
     bool has_window;
     int64_t start_ns, end_ns; /* Unix time of its first and last event */
     struct str group;         /* equal for the ranks of one job; "" none */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "store/segment_file.h"
 
 struct segment {
@@ -156,10 +157,10 @@ static void open_guarded(void *data)
 static enum status open_path(const char *path, bool is_checked, struct segment **ret,
                              struct error *err)
 {
-    struct segment *segment = calloc(1, sizeof(*segment));
+    struct segment *segment = memory_calloc(1, sizeof(*segment));
 
     if (!segment)
-        abort(); /* out of memory: as base/arena.h says */
+        memory_refused(1, sizeof(*segment));
     segment->map.checked_elsewhere = is_checked;
     segment->arena = arena_create();
     struct opening opening = {.segment = segment, .err = err};

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "store/segment.h"
 #include "store/segment_file.h"
 
@@ -189,9 +190,9 @@ static enum status so_far(void *to, struct block_in *ret, struct error *err)
     TRY(flush(writer, err));
     if (writer->reader_count == READERS_MAX)
         return fail(err, ERR_INVALID, "a segment in the making has too many readers");
-    struct reader *reader = calloc(1, sizeof(*reader));
+    struct reader *reader = memory_calloc(1, sizeof(*reader));
     if (!reader)
-        abort(); /* out of memory: as base/arena.h says */
+        memory_refused(1, sizeof(*reader));
     writer->readers[writer->reader_count++] = reader;
     TRY(file_map(writer->file.fd, (size_t)writer->written, &reader->file, err));
     reader->map.bytes = reader->file.bytes;
@@ -205,10 +206,10 @@ static enum status so_far(void *to, struct block_in *ret, struct error *err)
 
 enum status segment_writer_open(const char *path, struct segment_writer **ret, struct error *err)
 {
-    struct segment_writer *writer = calloc(1, sizeof(*writer));
+    struct segment_writer *writer = memory_calloc(1, sizeof(*writer));
 
     if (!writer)
-        abort(); /* out of memory: as base/arena.h says */
+        memory_refused(1, sizeof(*writer));
     enum status status = file_out_open(&writer->file, path, err);
     if (status != OK) {
         free(writer);

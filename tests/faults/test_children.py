@@ -5,6 +5,7 @@
 import os
 import pathlib
 import random
+import resource
 import signal
 import sqlite3
 import time
@@ -34,6 +35,25 @@ def child_that_crashes(place):
     run = server.until_state("large", "failed")
     assert "killed" in run["error"] or "ended with" in run["error"], run
     server.answers()
+
+
+def child_that_is_refused_memory(place):
+    """Addresses run out: that passes, and the file is read again by itself."""
+    if b"libasan" in pathlib.Path(program()).read_bytes():
+        raise Skip("a sanitizer's build reserves its addresses")
+    place.sample()
+    make_profile(place.session("large"), events=600000)
+    server = place.serve()
+    child = server.child()
+    until("the child to be confined", lambda: status_of(child).get("Seccomp") == "2")
+    used = int(status_of(child)["VmSize"].split()[0]) << 10
+    resource.prlimit(child, resource.RLIMIT_AS, (used, used))
+    run = server.until_state("large", "failed", "ready")
+    if run["state"] == "ready":
+        raise Skip("it had all its memory already")
+    assert "memory" in run["error"] and "breaks it" not in run["error"], run
+    server.answers()
+    server.until_state("large", "ready")
 
 
 def child_that_needs_too_long(place):
@@ -158,5 +178,5 @@ def catalog_survives(place):
 
 
 if __name__ == "__main__":
-    main([killed_child, confined_child, child_that_crashes, child_that_needs_too_long, stopped_child_does_not_stop_others,
+    main([killed_child, confined_child, child_that_crashes, child_that_is_refused_memory, child_that_needs_too_long, stopped_child_does_not_stop_others,
           server_killed_while_indexing, stopped_server_tells_no_failure, catalog_survives])

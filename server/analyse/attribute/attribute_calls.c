@@ -17,6 +17,7 @@
 
 #include "analyse/device/call_names.h"
 #include "analyse/device/launch.h"
+#include "base/memory.h"
 
 enum { ANCESTORS_MAX = 64 };
 
@@ -167,10 +168,10 @@ static void find_calls(struct calls *calls)
     struct chunk *chunk = memory_resize(NULL, 1, sizeof(*chunk)); /* 160 KB: not on a stack */
 
     calls->reader = launch_reader_create(trace);
-    calls->program_of = calloc((size_t)trace->name_count + 1, sizeof *calls->program_of);
-    calls->roles = calloc((size_t)trace->name_count + 1, sizeof *calls->roles);
+    calls->program_of = memory_calloc((size_t)trace->name_count + 1, sizeof *calls->program_of);
+    calls->roles = memory_calloc((size_t)trace->name_count + 1, sizeof *calls->roles);
     if (calls->program_of == NULL || calls->roles == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+        memory_refused((size_t)trace->name_count + 1, sizeof *calls->program_of);
     for (track_id id = 0; id < trace->track_count; id++) {
         const struct track *track = &trace->tracks[id];
 
@@ -202,10 +203,10 @@ static uint32_t *number_programs(const struct attribute_work *work, name_id *nam
                                  uint32_t *ret_count)
 {
     uint32_t *numbers = memory_resize(NULL, work->execution_count, sizeof *numbers);
-    uint32_t *of_name = calloc((size_t)work->trace->name_count + 1, sizeof *of_name);
+    uint32_t *of_name = memory_calloc((size_t)work->trace->name_count + 1, sizeof *of_name);
 
     if (of_name == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+        memory_refused((size_t)work->trace->name_count + 1, sizeof *of_name);
     memset(numbers, 0xFF, work->execution_count * sizeof *numbers);
     for (uint32_t i = 0; i < work->entry_count; i++) {
         uint32_t execution = work->entries[i].execution;
@@ -228,10 +229,10 @@ static bool *find_shared(const struct attribute_work *work, const uint32_t *numb
                          uint32_t program_count)
 {
     program_id *first = memory_resize(NULL, (size_t)program_count + 1, sizeof *first);
-    bool *shared = calloc((size_t)program_count + 1, sizeof *shared);
+    bool *shared = memory_calloc((size_t)program_count + 1, sizeof *shared);
 
     if (shared == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+        memory_refused((size_t)program_count + 1, sizeof *shared);
     for (uint32_t i = 0; i < program_count; i++)
         first[i] = NO_PROGRAM;
     for (uint32_t i = 0; i < work->execution_count; i++) {

@@ -22,8 +22,15 @@ bool archive_is(struct bytes head)
            (memcmp(head.at, "PK\x03\x04", 4) == 0 || memcmp(head.at, "PK\x05\x06", 4) == 0);
 }
 
+static enum status memory_fails(struct error *err)
+{
+    return fail(err, ERR_IO, "the system refuses the memory that unpacking a ZIP archive takes");
+}
+
 static enum status archive_fails(zip_error_t *why, struct error *err)
 {
+    if (zip_error_code_zip(why) == ZIP_ER_MEMORY)
+        return memory_fails(err);
     if (zip_error_code_zip(why) == ZIP_ER_NOZIP)
         return fail(err, ERR_TRUNCATED,
                     "the ZIP archive has no list of what is inside; it was probably cut off while "
@@ -35,6 +42,8 @@ static enum status archive_fails(zip_error_t *why, struct error *err)
 static enum status file_fails(struct str name, zip_error_t *why, struct error *err)
 {
     switch (zip_error_code_zip(why)) {
+    case ZIP_ER_MEMORY:
+        return memory_fails(err);
     case ZIP_ER_NOZIP: /* no header there */
     case ZIP_ER_INVAL: /* nothing there */
         return fail(err, ERR_FORMAT, "entry %.*s of the ZIP archive is not where it should be",

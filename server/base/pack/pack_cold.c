@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/memory.h"
 #include "base/pack/pack.h"
 
 enum {
@@ -138,7 +139,7 @@ enum status cold_pack(int from, uint64_t bytes, int to, struct cold *ret,
     uint8_t tail[TAIL_BYTES];
 
     if (packing.context == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+        memory_refused(0, 0);
     ZSTD_CCtx_setParameter(packing.context, ZSTD_c_compressionLevel, LEVEL);
     ZSTD_CCtx_setParameter(packing.context, ZSTD_c_checksumFlag, 1);
     ZSTD_CCtx_setPledgedSrcSize(packing.context, bytes);
@@ -239,7 +240,7 @@ enum status cold_unpack(int from, const struct cold *cold, int to, struct error 
                                   .bytes_max = cold->bytes,
                                   .hasher = hasher_create()};
     if (unpacking.context == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+        memory_refused(0, 0);
     ZSTD_DCtx_setParameter(unpacking.context, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
     enum status status = unpack_all(&unpacking, from, err);
     hash128_hex(hasher_end(unpacking.hasher), content);

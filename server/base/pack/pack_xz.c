@@ -28,6 +28,11 @@ static void xz_close(void *state)
     free(xz);
 }
 
+static enum status memory_fails(struct error *err)
+{
+    return fail(err, ERR_IO, "the system refuses the memory that unpacking xz data takes");
+}
+
 static enum status next_stream(struct xz *xz, struct pack_stream *stream, struct error *err)
 {
     static const uint8_t magic[] = {0xFD, '7', 'z', 'X', 'Z', 0};
@@ -48,7 +53,7 @@ static enum status next_stream(struct xz *xz, struct pack_stream *stream, struct
                             : "%zu bytes that do not begin as xz does",
                     left);
     if (lzma_stream_decoder(&xz->stream, memory_bytes_max, 0) != LZMA_OK)
-        abort(); /* out of memory: as base/arena.h says */
+        return memory_fails(err);
     xz->inside = xz->any = true;
     return OK;
 }
@@ -62,7 +67,7 @@ static enum status broken(lzma_ret code, struct error *err)
         return fail(err, ERR_LIMIT, "the xz data asks for more than %u MiB of memory",
                     (unsigned)(memory_bytes_max >> 20));
     case LZMA_MEM_ERROR:
-        abort(); /* out of memory: as base/arena.h says */
+        return memory_fails(err);
     default:
         return fail(err, ERR_FORMAT, "the xz data is corrupt");
     }

@@ -9,6 +9,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
+#include "base/memory.h"
 #include "base/pack/pack_stream.h"
 
 enum { WINDOW_LOG_MAX = 27, LEVEL_REPLY = 1 };
@@ -24,7 +25,7 @@ static void *zstd_open(void)
 
     *zstd = (struct zstd){.context = ZSTD_createDCtx()};
     if (zstd->context == NULL)
-        abort(); /* out of memory: as base/arena.h says */
+        memory_refused(0, 0);
     ZSTD_DCtx_setParameter(zstd->context, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
     return zstd;
 }
@@ -64,6 +65,8 @@ static enum status broken(size_t code, struct error *err)
     if (ZSTD_getErrorCode(code) == ZSTD_error_frameParameter_windowTooLarge)
         return fail(err, ERR_LIMIT, "the zstd data asks for a window of more than %u MiB",
                     (1u << WINDOW_LOG_MAX) >> 20);
+    if (ZSTD_getErrorCode(code) == ZSTD_error_memory_allocation)
+        return fail(err, ERR_IO, "the system refuses the memory that unpacking zstd data takes");
     return fail(err, ERR_FORMAT, "the zstd data is corrupt: %s", ZSTD_getErrorName(code));
 }
 
@@ -119,7 +122,7 @@ static void free_contexts(void *data)
 static void make_contexts_key(void)
 {
     if (pthread_key_create(&contexts_key, free_contexts) != 0)
-        abort();
+        memory_refused(0, 0);
 }
 
 static struct contexts *thread_contexts(void)
@@ -133,7 +136,7 @@ static struct contexts *thread_contexts(void)
         *contexts = (struct contexts){.pack = ZSTD_createCCtx(), .unpack = ZSTD_createDCtx()};
         if (contexts->pack == NULL || contexts->unpack == NULL ||
             pthread_setspecific(contexts_key, contexts) != 0)
-            abort(); /* out of memory: as base/arena.h says */
+            memory_refused(0, 0);
     }
     return contexts;
 }
@@ -148,6 +151,8 @@ size_t zstd_pack(void *to, size_t capacity, struct bytes from, int level)
     size_t count =
         ZSTD_compressCCtx(thread_contexts()->pack, to, capacity, from.at, from.count, level);
 
+    if (ZSTD_getErrorCode(count) == ZSTD_error_memory_allocation)
+        memory_refused(0, 0);
     if (ZSTD_isError(count))
         abort(); /* our own mistake: less room than zstd_bound says */
     return count;
@@ -157,6 +162,8 @@ enum status zstd_unpack(void *to, size_t count, struct bytes from, struct error 
 {
     size_t made = ZSTD_decompressDCtx(thread_contexts()->unpack, to, count, from.at, from.count);
 
+    if (ZSTD_getErrorCode(made) == ZSTD_error_memory_allocation)
+        return fail(err, ERR_IO, "the system refuses the memory that unpacking a block takes");
     if (ZSTD_isError(made))
         return fail(err, ERR_FORMAT, "a packed block is damaged: %s", ZSTD_getErrorName(made));
     if (made != count)

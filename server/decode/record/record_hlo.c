@@ -99,9 +99,7 @@ static uint32_t words_add(struct record_hlo *hlo, struct hlo_words words)
         return PAIR_NONE;
     if (hlo->word_count == hlo->word_capacity) {
         hlo->word_capacity = hlo->word_capacity == 0 ? 256 : hlo->word_capacity * 2;
-        hlo->words = reallocarray(hlo->words, hlo->word_capacity, sizeof *hlo->words);
-        if (hlo->words == NULL)
-            abort();
+        hlo->words = memory_resize(hlo->words, hlo->word_capacity, sizeof *hlo->words);
     }
     hlo->words[hlo->word_count] = words;
     return hlo->word_count++;
@@ -145,9 +143,7 @@ static void range_add(struct record_hlo *hlo, struct hlo_range range)
     }
     if (hlo->range_count == hlo->range_capacity) {
         hlo->range_capacity = hlo->range_capacity == 0 ? 1024 : hlo->range_capacity * 2;
-        hlo->ranges = reallocarray(hlo->ranges, hlo->range_capacity, sizeof *hlo->ranges);
-        if (hlo->ranges == NULL)
-            abort();
+        hlo->ranges = memory_resize(hlo->ranges, hlo->range_capacity, sizeof *hlo->ranges);
     }
     hlo->ranges[hlo->range_count++] = range;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "base/memory.h"
 #include "base/pack/pack.h"
 
 enum { CHECK_BYTES = sizeof(uint64_t), VAIN_TIMES = 4 };
@@ -112,9 +113,9 @@ static void make_room(void **at, size_t *capacity, size_t wanted, size_t each)
     if (wanted <= *capacity)
         return;
     free(*at);
-    *at = calloc(wanted, each);
+    *at = memory_calloc(wanted, each);
     if (*at == NULL)
-        abort();
+        memory_refused(wanted, each);
     *capacity = wanted;
 }
 

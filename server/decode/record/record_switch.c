@@ -18,9 +18,7 @@ static void keep(struct record_switch *gate, struct record_turn turn)
     }
     if (gate->count == gate->capacity) {
         gate->capacity = gate->capacity == 0 ? 64 : gate->capacity * 2;
-        gate->turns = reallocarray(gate->turns, gate->capacity, sizeof *gate->turns);
-        if (gate->turns == NULL)
-            abort();
+        gate->turns = memory_resize(gate->turns, gate->capacity, sizeof *gate->turns);
     }
     gate->turns[gate->count++] = turn;
 }
