@@ -20,6 +20,7 @@ static const struct route *const all[] = {
     &route_kernels,
     &route_roofline,
     &route_steps,
+    &route_critical,
     &route_hosts,
     &route_collectives,
     &route_compiles,

@@ -30,6 +30,7 @@ def questions(server):
         "/api/kernels": {"run": RUN, "limit": 2},
         "/api/roofline": {"run": RUN, "limit": 2},
         "/api/steps": {"run": RUN, "limit": 2},
+        "/api/critical": {"run": RUN, "limit": 2},
         "/api/hosts": {"run": RUN, "limit": 2},
         "/api/diff": {"a": "step_500", "b": RUN, "limit": 2},
         "/api/check": {"run": RUN, "baseline": "step_500", "max": "step_time=1s"},

@@ -14,7 +14,7 @@ from common import RUN, ask, good
 
 VERSION = "2025-06-18"
 JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
-TOOLS = ["list_runs", "overview", "findings", "top", "explain_step", "explain_op", "diff", "trend", "slices", "sql"]
+TOOLS = ["list_runs", "overview", "findings", "top", "explain_step", "explain_op", "diff", "trend", "slices", "sql", "why"]
 TOKEN_BYTES = 2.5  # of JSON full of numbers
 
 

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GET /api/critical?run=&step=&by=: why a step takes as long as it does.
+ *
+ *   without by=   the critical path of one step, piece by piece: of the step that is asked for, or
+ *                 of the one that stands for the others
+ *   by=op|scope|kind|device|host   of all steps asked for what lies on their paths
+ */
+#include "analyse/critical/critical.h"
+
+#include "serve/answer/table_out.h"
+#include "serve/kept/shared.h"
+#include "serve/routes.h"
+#include "serve/tool.h"
+
+static const struct param params[] = {
+    PARAMS_RUN,
+    PARAMS_PAGE,
+    PARAMS_FORMAT,
+    {.name = "step", .kind = PARAM_RANGES},
+    {.name = "host", .kind = PARAM_TEXTS},
+    {.name = "by", .kind = PARAM_WORD, .words = "op|scope|kind|device|host"},
+    {.name = "family", .kind = PARAM_TEXT},
+    {.name = "step_regex", .kind = PARAM_TEXT, .max = 256},
+    {.name = "sort", .kind = PARAM_TEXT, .max = 256},
+    {.name = NULL},
+};
+
+static void put_step(struct json *json, const struct run_traces *run, const struct step *step,
+                     int64_t dur_ps)
+{
+    json_key(json, "step");
+    json_open(json, '{');
+    if (step == NULL)
+        json_put_null(json, "step");
+    else
+        json_put_integer(json, "step", step->number);
+    if (run->host_count == 0)
+        json_put_null(json, "host");
+    else
+        json_put_text(json, "host", run->hosts[step == NULL ? 0 : step->host].name);
+    json_put_integer(json, "dur_ps", dur_ps);
+    json_close(json, '}');
+}
+
+static void put_notes(struct json *json, const struct request *req, const struct table *table)
+{
+    uint32_t counts[2] = {0, table->note_count};
+    const struct answer_note *lists[2] = {request_notes(req, &counts[0]), table->notes};
+
+    json_put_notes(json, lists, counts, 2);
+}
+
+static enum status reply_pieces(struct request *req, struct reply *reply,
+                                const struct run_traces *run, const struct steps *steps,
+                                const struct page *page, struct error *err)
+{
+    const struct step *step = critical_typical(steps, req->arena);
+    struct table table;
+
+    if (page->sort.count > 0)
+        return fail(err, ERR_INVALID,
+                    "the pieces of a path stand in order of time: sort= takes "
+                    "by=");
+    TRY(critical_pieces(run, steps, step, page, req->arena, &table, err));
+    if (reply_table_text(req, reply, &table))
+        return OK;
+    struct json json = reply_json(reply);
+    json_open(&json, '{');
+    json_put_run(&json, run);
+    put_step(&json, run, step, table.total_ps);
+    json_put_unsigned(&json, "row_count", table.row_count_all);
+    json_key(&json, "pieces");
+    json_open(&json, '[');
+    json_put_row_objects(&json, &table);
+    json_close(&json, ']');
+    json_put_next(&json, table.next);
+    put_notes(&json, req, &table);
+    json_close(&json, '}');
+    return OK;
+}
+
+static enum status reply_rows(struct request *req, struct reply *reply,
+                              const struct run_traces *run, const struct steps *steps,
+                              const struct page *page, struct error *err)
+{
+    struct critical_sums sums;
+    struct table table;
+    enum status status;
+
+    critical_sums_make(run, steps, &sums);
+    status = critical_rows(run, &sums, request_text(req, "by"), page, req->arena, &table, err);
+    if (status == OK && !reply_table_text(req, reply, &table)) {
+        struct json json = reply_json(reply);
+
+        json_open(&json, '{');
+        json_put_run(&json, run);
+        json_put_text(&json, "by", table.by);
+        json_put_unsigned(&json, "step_count", sums.step_count);
+        json_put_integer(&json, "total_ps", table.total_ps);
+        json_put_table(&json, req, &table);
+        json_close(&json, '}');
+    }
+    critical_sums_free(&sums);
+    return status;
+}
+
+static enum status get_critical(struct request *req, struct reply *reply, struct error *err)
+{
+    const struct run_traces *run;
+    struct restriction restriction;
+    struct page page;
+    struct steps steps;
+
+    TRY(request_traces(req, &run, err));
+    TRY(request_restriction(req, &restriction, err));
+    TRY(request_page(req, &page, err));
+    TRY(request_steps(req, run, &restriction, &steps, err));
+    if (restriction.step_range_count > 0 && steps.count == 0)
+        return fail(err, ERR_NOT_FOUND, "no such step: %.*s", STR_ARG(steps.rule_text));
+    return request_has(req, "by") ? reply_rows(req, reply, run, &steps, &page, err)
+                                  : reply_pieces(req, reply, run, &steps, &page, err);
+}
+
+static const struct view views[] = {
+    {.name = "critical_path",
+     .columns = "#step host kind name slice track #start_ps #dur_ps waits_for edge evidence",
+     .make = critical_path_view},
+    {.name = "slack",
+     .columns = "#step host kind name slice track #start_ps #dur_ps #slack_ps",
+     .make = slack_view},
+    {.name = NULL}};
+
+static const struct verb verb = {
+    .name = "why", .summary = "why a step takes as long: its critical path", .operands = "RUN"};
+
+static const struct tool_argument arguments[] = {
+    TOOL_RUN,
+    {"step", TOOL_TEXT, false, "The step's number; without it the one that stands for the others",
+     NULL},
+    {"by", TOOL_WORD, false,
+     "What of all steps lies on their paths, by this; without it the pieces",
+     "op|scope|kind|device|host"},
+    {"host", TOOL_TEXT, false, "Only this host", NULL},
+    TOOL_PAGE,
+    TOOL_TOKENS,
+    TOOL_END};
+static const struct tool tools[] = {
+    {.name = "why",
+     .title = "Critical path",
+     .text = "Why a step takes as long as it does: the chain of work and waits from its begin to "
+             "its end, each with what it waited for and how that is known. Work beside it may get "
+             "slower by its slack and costs nothing.",
+     .arguments = arguments,
+     .limit_max = 200},
+    {.name = NULL}};
+
+const struct route route_critical = {.method = "GET",
+                                     .path = "/api/critical",
+                                     .handle = get_critical,
+                                     .params = params,
+                                     .heavy = true,
+                                     .views = views,
+                                     .verb = &verb,
+                                     .tools = tools};

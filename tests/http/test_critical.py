@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Critical paths over HTTP, in SQL and on the command line: sums, order, links, formats, what is refused."""
+
+import csv
+import io
+import json
+import subprocess
+
+import common
+import harness
+import openapi
+from common import ask, good
+
+RUNS = ("step_500", "step_1000", "step_1500")
+
+
+def critical(server, **query):
+    reply = good(server, "/api/critical", **query).json
+    openapi.check(reply, "/api/critical")
+    return reply
+
+
+def sql(server, query):
+    return good_post(server, "/api/sql", {"query": query}, run="step_1000")["rows"]
+
+
+def good_post(server, path, body, **query):
+    reply = ask(server, path, "POST", {"Content-Type": "application/json"}, json.dumps(body), **query)
+    assert reply.status == 200, (path, body, reply.body[:300])
+    return reply.json
+
+
+def pieces_sum_to_the_step(server):
+    for run in RUNS:
+        for step in good(server, "/api/steps", run=run, limit=10000).json["rows"]:
+            path = critical(server, run=run, step=step["step"], limit=10000)
+            assert path["step"] == {"step": step["step"], "host": step["host"], "dur_ps": step["dur_ps"]}, path["step"]
+            at = step["start_ps"]
+            for piece in path["pieces"]:
+                assert piece["start_ps"] == at and piece["dur_ps"] > 0, piece
+                at += piece["dur_ps"]
+            assert at == step["end_ps"], (at, step)
+            assert path["row_count"] == len(path["pieces"]) and path["next"] is None
+
+
+def pieces_are_slices_of_the_run(server):
+    path = critical(server, run="step_1000", limit=10000)
+    for piece in path["pieces"][::17]:
+        if piece["slice"] is None:
+            assert piece["reasons"]["slice"], piece
+            continue
+        slice_ = good(server, "/api/slice", run="step_1000", id=piece["slice"]).json
+        assert slice_["start_ps"] <= piece["start_ps"] and slice_["name"] == piece["name"], (slice_, piece)
+
+
+def unexplained_is_little(server):
+    """Of JAX on a CPU, whose pools mark what they went on with."""
+    for run in RUNS:
+        rows = {row["name"]: row for row in critical(server, run=run, by="kind", limit=100)["rows"]}
+        assert abs(sum(row["share"] for row in rows.values()) - 1) < 1e-9, rows
+        assert rows.get("unexplained", {"share": 0})["share"] <= 0.1, rows["unexplained"]
+
+
+def rows_hold_the_path(server):
+    total = critical(server, run="step_1000", by="op", limit=10000)
+    assert sum(row["on_path_ps"] for row in total["rows"]) == total["total_ps"]
+    kinds = critical(server, run="step_1000", by="kind", limit=100)
+    assert sum(row["on_path_ps"] for row in kinds["rows"]) == kinds["total_ps"] == total["total_ps"]
+    for row in total["rows"]:
+        assert row["slack_ps"] is None or row["time_ps"] >= row["on_path_ps"], row
+
+
+def pages_and_formats(server):
+    whole = critical(server, run="step_1000", limit=10000)["pieces"]
+    first = critical(server, run="step_1000", limit=7)
+    rest = critical(server, run="step_1000", limit=10000, cursor=first["next"])
+    assert first["pieces"] + rest["pieces"] == whole
+    table = list(csv.DictReader(io.StringIO(good(server, "/api/critical", run="step_1000", format="csv", limit=10000).text)))
+    assert [row["dur_ps"] for row in table] == [str(piece["dur_ps"]) for piece in whole]
+    said = subprocess.run([harness.program(), "why", str(server.place.profiles / "step_1000"), "--format", "json", "--limit", "7", "--cache-dir",
+                           str(server.place.dir / "cli")], capture_output=True, check=True, timeout=120).stdout
+    assert b'"pieces":[{"kind":' in said
+    assert ask(server, "/api/critical", run="step_1000", sort="name").status == 400
+    assert ask(server, "/api/critical", run="step_1000", step=99).status == 404
+
+
+def sql_has_the_same(server):
+    path = critical(server, run="step_1000", limit=10000)
+    rows = sql(server, f"select kind, name, slice, start_ps, dur_ps, edge from critical_path where step = {path['step']['step']} order by start_ps")
+    assert rows == [{key: piece[key] for key in ("kind", "name", "slice", "start_ps", "dur_ps", "edge")} for piece in path["pieces"]]
+    (least,) = sql(server, "select min(slack_ps) as least, count(*) as n from slack")
+    assert least["least"] == 0 and least["n"] > len(rows)
+
+
+if __name__ == "__main__":
+    common.main([pieces_sum_to_the_step, pieces_are_slices_of_the_run, unexplained_is_little, rows_hold_the_path, pages_and_formats, sql_has_the_same])

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Paths of steps that were drawn so that their answer is known: launches, waits, streams, arrows,
+ * threads that hand over, wrong clocks, what nothing explains. */
+#include "unit/analyse/critical/made_steps.h"
+
+/*   python     |train 0-100 ...........................................................|
+ *               |load 5-25|  |call 30-40|  |block_until_ready 42-90 ............|
+ *   stream 0                         `->|a 44-60|b 60-80 ....|
+ *   stream 1                         `--->|side 46-66|
+ */
+static void draw_gpu(struct made_run *run, int64_t at, int64_t number)
+{
+    static track_id python, first, second;
+
+    if (number == 0) {
+        run_begin(run);
+        python = run_thread(run, "python");
+        first = run_stream(run, "Stream #7", ROLE_NONE, 0);
+        second = run_stream(run, "Stream #9", ROLE_NONE, 0);
+    }
+    us_step(run, python, at, 100, number);
+    us_slice(run, python, at + 5, 20, "load_data", KIND_INPUT);
+    us_slice(run, python, at + 30, 10, "cudaLaunchKernel", KIND_HOST);
+    us_arrow(run, FLOW_FROM, (uint64_t)(10 * at) + 1);
+    us_slice(run, python, at + 42, 48, "block_until_ready", KIND_HOST);
+    us_slice(run, first, at + 44, 16, "a", KIND_COMPUTE);
+    us_arrow(run, FLOW_TO, (uint64_t)(10 * at) + 1);
+    us_slice(run, first, at + 60, 20, "b", KIND_COMPUTE);
+    us_slice(run, second, at + 46, 20, "side", KIND_COMPUTE);
+    us_arrow(run, FLOW_TO, (uint64_t)(10 * at) + 1);
+}
+
+static void from_launch_to_wait(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    draw_gpu(&run, 0, 0);
+    draw_gpu(&run, 200, 1);
+    run_finish(&run);
+    check_path("the second step", &run, 1,
+               "train 5, load_data 20, train 5, cudaLaunchKernel 10, launch delay 4, a 16, b 20, "
+               "block_until_ready 10, train 10");
+    run_end(&run);
+}
+
+static int64_t slack_of(const struct step_graph *graph, const int64_t *slacks, const char *name)
+{
+    for (uint32_t i = 0; i + 1 < graph->node_count; i++) {
+        const struct graph_node *node = &graph->nodes[i];
+        const struct trace *trace = graph->run->hosts[0].trace;
+
+        if (str_equal(trace_name(trace, node->name), str_of(name)))
+            return slacks[i] / US;
+    }
+    check_failed(__FILE__, __LINE__, name, "no such node");
+    return -1;
+}
+
+static void slack_beside_the_path(void **state)
+{
+    (void)state;
+    struct made_run run;
+    struct steps steps;
+    int64_t slacks[64];
+
+    draw_gpu(&run, 0, 0);
+    draw_gpu(&run, 200, 1);
+    run_finish(&run);
+    us_steps(&run, &steps);
+
+    struct graph_maker *maker = graph_maker_create(&run.run, &steps);
+    const struct step_graph *graph = graph_of_step(maker, &steps.items[1]);
+
+    CHECK("few nodes", graph->node_count <= COUNT(slacks));
+    slack_find(graph, slacks);
+    CHECK_INT("a", slack_of(graph, slacks, "a"), 0);
+    CHECK_INT("b", slack_of(graph, slacks, "b"), 0);
+    CHECK_INT("the call", slack_of(graph, slacks, "cudaLaunchKernel"), 0);
+    /* It ended 14 before b did, for which the thread waits alike; 10 is what waking up took. */
+    CHECK_INT("side", slack_of(graph, slacks, "side"), 14);
+    graph_maker_free(maker);
+    run_end(&run);
+}
+
+/* Two streams: the second begins when the first is done, though nothing in the file says so. */
+static void another_stream_is_only_likely(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id python = run_thread(&run, "python");
+    track_id first = run_stream(&run, "Stream #7", ROLE_NONE, 0);
+    track_id second = run_stream(&run, "Stream #9", ROLE_NONE, 0);
+    for (int64_t i = 0; i < 2; i++) {
+        const int64_t at = 200 * i;
+
+        us_step(&run, python, at, 100, i);
+        us_slice(&run, python, at, 10, "cudaLaunchKernel", KIND_HOST);
+        us_arrow(&run, FLOW_FROM, (uint64_t)i + 1);
+        us_slice(&run, python, at + 10, 90, "cudaDeviceSynchronize", KIND_HOST);
+        us_slice(&run, first, at + 12, 48, "a", KIND_COMPUTE);
+        us_arrow(&run, FLOW_TO, (uint64_t)i + 1);
+        us_slice(&run, second, at + 61, 30, "b", KIND_COMPUTE);
+        us_arrow(&run, FLOW_TO, (uint64_t)i + 1);
+    }
+    run_finish(&run);
+    check_path("b waits for a", &run, 1,
+               "cudaLaunchKernel 10, launch delay 2, a 48, ~scheduling delay 1, ~b 30, "
+               "cudaDeviceSynchronize 9");
+    run_end(&run);
+}
+
+/* A thread that sleeps waits for the clock, whatever devices do meanwhile. */
+static void sleep_waits_for_nobody(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id python = run_thread(&run, "python");
+    track_id stream = run_stream(&run, "Stream #7", ROLE_NONE, 0);
+    for (int64_t i = 0; i < 2; i++) {
+        us_step(&run, python, 200 * i, 100, i);
+        us_slice(&run, python, 200 * i + 10, 80, "$time sleep", KIND_HOST);
+        us_slice(&run, stream, 200 * i + 20, 65, "a", KIND_COMPUTE);
+    }
+    run_finish(&run);
+    check_path("asleep", &run, 1, "train 10, $time sleep 80, train 10");
+    run_end(&run);
+}
+
+/* Nothing says what the thread did, but it goes on as soon as the device has nothing more to do. */
+static void a_wait_without_a_name_is_only_likely(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id python = run_thread(&run, "python");
+    track_id stream = run_stream(&run, "Stream #7", ROLE_NONE, 0);
+    for (int64_t i = 0; i < 2; i++) {
+        us_step(&run, python, 2000 * i, 1000, i);
+        us_slice(&run, python, 2000 * i, 10, "cudaLaunchKernel", KIND_HOST);
+        us_arrow(&run, FLOW_FROM, (uint64_t)i + 1);
+        us_slice(&run, stream, 2000 * i + 20, 900, "a", KIND_COMPUTE);
+        us_arrow(&run, FLOW_TO, (uint64_t)i + 1);
+    }
+    run_finish(&run);
+    check_path("behind the device", &run, 1,
+               "cudaLaunchKernel 10, launch delay 10, a 900, ~train 80");
+    run_end(&run);
+}
+
+/* What a thread did before it was asked nothing of stays unexplained, and is nobody's. */
+static void a_gap_is_nobodys(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id thread = run_thread(&run, "worker");
+    us_slice(&run, thread, 0, 10, "first", KIND_HOST);
+    us_slice(&run, thread, 50, 10, "second", KIND_HOST);
+    run_finish(&run);
+    check_path("no steps: all of its time", &run, -1, "first 10, unexplained 40, second 10");
+    run_end(&run);
+}
+
+/* An arrow tells what a thread waited for; of two the one that was ready last. */
+static void arrows_lead_between_threads(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id first = run_thread(&run, "first"), second = run_thread(&run, "second");
+    track_id third = run_thread(&run, "third");
+
+    us_slice(&run, first, 0, 20, "early", KIND_HOST);
+    us_arrow(&run, FLOW_FROM, 1);
+    us_slice(&run, second, 0, 40, "late", KIND_HOST);
+    us_arrow(&run, FLOW_FROM, 2);
+    us_slice(&run, third, 43, 20, "both", KIND_HOST);
+    us_arrow(&run, FLOW_TO, 1);
+    us_arrow(&run, FLOW_TO, 2);
+    run_finish(&run);
+    check_path("the later one", &run, -1, "late 40, scheduling delay 3, both 20");
+    run_end(&run);
+}
+
+/* A device whose clock is behind: its kernel begins before the call does. */
+static void an_edge_back_in_time_is_cut(void **state)
+{
+    (void)state;
+    struct made_run run;
+    struct steps steps;
+
+    run_begin(&run);
+    track_id python = run_thread(&run, "python");
+    track_id stream = run_stream(&run, "Stream #7", ROLE_NONE, 0);
+
+    us_slice(&run, stream, 0, 30, "a", KIND_COMPUTE);
+    us_arrow(&run, FLOW_TO, 1);
+    us_slice(&run, python, 20, 40, "cudaLaunchKernel", KIND_HOST);
+    us_arrow(&run, FLOW_FROM, 1);
+    run_finish(&run);
+    us_steps(&run, &steps);
+
+    struct graph_maker *maker = graph_maker_create(&run.run, &steps);
+    const struct step_graph *graph = graph_of_step(maker, NULL);
+
+    CHECK("it is told", graph->cut_count > 0);
+    for (uint32_t i = 0; i < graph->edge_count; i++)
+        CHECK("none leads back",
+              edge_ready(graph, &graph->edges[i]) <= graph->nodes[graph->edges[i].to].end_ps);
+    graph_maker_free(maker);
+    check_path("cut", &run, -1, "unexplained 20, cudaLaunchKernel 40");
+    run_end(&run);
+}
+
+/*   device 0   |dot 0-30|all-reduce 30-70 ......|add|     came first
+ *   device 1   |dot 0-50 ......|all-reduce 50-70|add|     all wait for it
+ */
+static void the_last_to_come_made_the_others_wait(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id first = run_stream(&run, "XLA Ops", ROLE_OPS, 0);
+    track_id second = run_stream(&run, "XLA Ops", ROLE_OPS, 1);
+
+    us_slice(&run, first, 0, 30, "dot", KIND_COMPUTE);
+    us_slice(&run, first, 30, 40, "all-reduce", KIND_COMMUNICATION);
+    us_slice(&run, first, 70, 20, "add", KIND_COMPUTE);
+    us_slice(&run, second, 0, 50, "dot.1", KIND_COMPUTE);
+    us_slice(&run, second, 50, 20, "all-reduce", KIND_COMMUNICATION);
+    us_slice(&run, second, 70, 10, "add.1", KIND_COMPUTE);
+    run_finish(&run);
+    check_path("over to the last", &run, -1, "dot.1 50, ~all-reduce 20, add 20");
+    run_end(&run);
+}
+
+/* A done awaits its asynchronous half, which began long before. */
+static void a_done_awaits_its_start(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id core = run_stream(&run, "XLA Ops", ROLE_OPS, 0);
+    track_id async = run_stream(&run, "Async XLA Ops", ROLE_ASYNC_OPS, 0);
+
+    us_slice(&run, core, 0, 10, "copy-start.1", KIND_COPY);
+    us_slice(&run, core, 10, 20, "fusion", KIND_COMPUTE);
+    us_slice(&run, core, 30, 50, "copy-done.1", KIND_COPY);
+    us_slice(&run, core, 80, 20, "add", KIND_COMPUTE);
+    us_slice(&run, async, 10, 68, "copy-start.1", KIND_COPY);
+    run_finish(&run);
+    check_path("the transfer", &run, -1, "copy-start.1 10, copy-start.1 68, copy-done.1 2, add 20");
+    run_end(&run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(from_launch_to_wait),
+        cmocka_unit_test(slack_beside_the_path),
+        cmocka_unit_test(another_stream_is_only_likely),
+        cmocka_unit_test(sleep_waits_for_nobody),
+        cmocka_unit_test(a_wait_without_a_name_is_only_likely),
+        cmocka_unit_test(a_gap_is_nobodys),
+        cmocka_unit_test(arrows_lead_between_threads),
+        cmocka_unit_test(an_edge_back_in_time_is_cut),
+        cmocka_unit_test(the_last_to_come_made_the_others_wait),
+        cmocka_unit_test(a_done_awaits_its_start),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
