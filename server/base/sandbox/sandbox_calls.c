@@ -9,6 +9,7 @@
  * what libc of other versions calls in their stead.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -350,38 +351,75 @@ static int make(enum calls calls, pid_t process, int fd)
     return filter.failure;
 }
 
-/* In a process of its own: where memory is refused, libseccomp 2.5 may also crash, or not come
- * back. 0, or errno of what failed. */
-static int make_apart(enum calls calls, int fd)
+struct made {
+    struct sock_filter steps[BPF_MAXINSNS];
+    size_t bytes;
+};
+
+/* Until its end; 0, or errno of what failed. */
+static int take(int fd, struct made *made)
+{
+    ssize_t count = 1;
+
+    while (count > 0 && made->bytes < sizeof made->steps) {
+        count = read(fd, (char *)made->steps + made->bytes, sizeof made->steps - made->bytes);
+        made->bytes += count > 0 ? (size_t)count : 0;
+        if (count < 0 && errno == EINTR)
+            count = 1;
+    }
+    return count < 0 ? errno : 0;
+}
+
+_Noreturn static void make_and_end(enum calls calls, pid_t process, int fd)
 {
     const struct rlimit seconds = {MAKE_SECONDS_MAX, MAKE_SECONDS_MAX}, none = {0, 0};
-    const pid_t process = getpid();
+
+    close(STDERR_FILENO); /* what libc says of a crash */
+    setrlimit(RLIMIT_CORE, &none);
+    _exit(setrlimit(RLIMIT_CPU, &seconds) == 0 ? make(calls, process, fd) : errno);
+}
+
+static int how_it_ended(pid_t pid)
+{
     int ended = 0;
 
-    signal(SIGCHLD, SIG_DFL);
-    pid_t pid = fork();
-    if (pid == 0) {
-        close(STDERR_FILENO); /* what libc says of a crash */
-        setrlimit(RLIMIT_CORE, &none);
-        _exit(setrlimit(RLIMIT_CPU, &seconds) == 0 ? make(calls, process, fd) : errno);
-    }
-    if (pid < 0)
-        return errno;
     while (waitpid(pid, &ended, 0) < 0)
         if (errno != EINTR)
             return errno;
     return WIFEXITED(ended) ? WEXITSTATUS(ended) : ENOMEM;
 }
 
-static int load(int fd)
+/* In a process of its own: where memory is refused, libseccomp 2.5 may also crash, or not come
+ * back. Through a pipe, for whoever is confined may perhaps write no file. 0, or errno of what
+ * failed. */
+static int make_apart(enum calls calls, struct made *made)
 {
-    static struct sock_filter steps[BPF_MAXINSNS];
-    ssize_t bytes = pread(fd, steps, sizeof steps, 0);
-    struct sock_fprog program = {.filter = steps};
+    const pid_t process = getpid();
+    int ends[2], failure;
 
-    if (bytes <= 0)
-        return bytes < 0 ? errno : ENODATA;
-    program.len = (unsigned short)((size_t)bytes / sizeof steps[0]);
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return errno;
+    signal(SIGCHLD, SIG_DFL);
+    pid_t pid = fork();
+    if (pid == 0)
+        make_and_end(calls, process, ends[1]);
+    failure = pid < 0 ? errno : 0;
+    close(ends[1]);
+    if (pid > 0) {
+        int untaken = take(ends[0], made);
+
+        failure = how_it_ended(pid);
+        failure = failure != 0 ? failure : untaken;
+    }
+    close(ends[0]);
+    return failure != 0 || made->bytes > 0 ? failure : ENODATA;
+}
+
+static int load(struct made *made)
+{
+    const struct sock_fprog program = {.len = (unsigned short)(made->bytes / sizeof made->steps[0]),
+                                       .filter = made->steps};
+
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return errno;
     /* A filter may cost a processor's guard against another kind of attack, which is aimed at code
@@ -395,15 +433,11 @@ static int load(int fd)
 /* 0, or errno of what failed; then the process may do what it could before. */
 static int make_and_load(enum calls calls)
 {
-    int fd = memfd_create("jviewd-filter", MFD_CLOEXEC);
+    static struct made made; /* 32 KiB: not on a stack */
 
-    if (fd < 0)
-        return errno;
-    int failure = make_apart(calls, fd);
-    if (failure == 0)
-        failure = load(fd);
-    close(fd);
-    return failure;
+    made.bytes = 0;
+    int failure = make_apart(calls, &made);
+    return failure != 0 ? failure : load(&made);
 }
 
 enum status sandbox_calls(enum calls calls, bool *ret, struct error *err)
