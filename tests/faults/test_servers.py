@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starting, ending, and living beside one another."""
 
+import concurrent.futures
 import json
 import os
 import pathlib
 import signal
 import subprocess
+import urllib.request
 
 from harness import NOBODY, SAMPLES, main, make_profile, program, until
 
@@ -126,6 +128,38 @@ def two_servers_on_one_cache(place):
     assert all(run["state"] == "ready" for run in third.until_settled().values())
 
 
+def two_servers_and_commands_at_once(place):
+    """All read the same new runs and write notes; the one that may write the catalog is killed: nothing is lost, one answer."""
+    names, common = ("step_500", "step_1000", "step_1500"), ("--profile-dir", place.profiles, "--cache-dir", place.cache, "--data-dir", place.dir / "data")
+    first, second = place.serve(), place.serve()
+    for name in names:
+        place.sample(name)
+    def add(server, text):
+        body = json.dumps({"run": "step_1000", "text": text}).encode()
+        request = urllib.request.Request(server.url + "/api/notes", body, {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=60) as reply:
+            return text if reply.status in (200, 201) else None
+    def command(text):
+        return text if place.jviewd("note", "add", "step_1000", text, *common).returncode == 0 else None
+    def answered(name):
+        return json.loads(place.jviewd("top", name, *common, "--format", "json").stdout)["rows"]
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        rows = {name: pool.submit(answered, name) for name in names}
+        for server in (first, second):
+            server.until_state("step_1000", "ready")
+        notes = [pool.submit(add, (first, second)[i % 2], f"served {i}") for i in range(8)]
+        notes += [pool.submit(command, f"typed {i}") for i in range(4)]
+        written = {note.result() for note in notes}
+    assert len(written) == 12 and None not in written, written
+    first.process.kill()
+    first.process.wait()
+    assert {row["text"] for row in second.fetch("/api/notes", run="step_1000")[2]["rows"]} == written
+    second.until_settled()
+    for name in names:
+        assert second.top(name)[2]["rows"] == rows[name].result() == answered(name), name
+    assert second.stop() == 0
+
+
 def a_command_beside_a_server(place):
     place.sample()
     command = subprocess.Popen([program(), "top", "step_1000", "--profile-dir", str(place.profiles), "--cache-dir",
@@ -211,6 +245,6 @@ def closed_descriptors(place):
 
 if __name__ == "__main__":
     main([serves_the_samples, ends_with_0, ends_while_indexing, port_in_use, port_auto_goes_on,
-          restart_reads_nothing_again, a_copy_is_not_decoded_again, a_question_goes_first, two_servers_on_one_cache,
+          restart_reads_nothing_again, a_copy_is_not_decoded_again, a_question_goes_first, two_servers_on_one_cache, two_servers_and_commands_at_once,
           a_command_beside_a_server, known_as_tensorboard, directory_without_a_flag, usage_errors, commands_without_a_server,
           what_could_not_be_read_is_listed_so, closed_descriptors])
