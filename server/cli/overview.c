@@ -119,10 +119,18 @@ static void put_row(const char *name, int64_t ps, const char *share_text, double
 
 static void put_breakdown(const json_t *overview)
 {
+    json_int_t counted =
+        json_integer_value(json_object_get(json_object_get(overview, "step"), "counted"));
     size_t index;
     json_t *row;
 
-    putchar('\n');
+    if (member_ps(overview, "breakdown_total_ps") == 0)
+        return;
+    if (counted > 0)
+        printf("\nWhere the time goes (%" JSON_INTEGER_FORMAT " step%s)\n", counted,
+               counted == 1 ? "" : "s");
+    else
+        printf("\nWhere the time goes (the capture)\n");
     json_array_foreach(json_object_get(overview, "breakdown"), index, row)
     {
         const char *kind = json_string_value(json_object_get(row, "kind"));
@@ -211,17 +219,28 @@ static void put_notes(const json_t *overview)
     }
 }
 
-static int put_top(const struct cli_call *call, const struct services *services)
+/* Of the steps that count, unless others were asked for. */
+static struct str top_query(const struct cli_call *call, const char *numbers)
 {
+    const char *before = call->query.count > 0 ? "&" : "";
+
+    if (numbers == NULL || str_contains(call->query, STR("step=")))
+        return str_format(call->arena, "%.*s%slimit=10", STR_ARG(call->query), before);
+    return str_format(call->arena, "%.*s%sstep=%s&limit=10", STR_ARG(call->query), before, numbers);
+}
+
+static int put_top(const struct cli_call *call, const json_t *overview,
+                   const struct services *services)
+{
+    const char *numbers =
+        json_string_value(json_object_get(json_object_get(overview, "step"), "numbers"));
     struct cli_call top = *call;
 
     top.verb = cli_find("top");
     top.path = cli_path(top.verb);
     top.format = STR("table");
-    top.query = call->query.count > 0
-                    ? str_format(call->arena, "%.*s&limit=10", STR_ARG(call->query))
-                    : STR("limit=10");
-    printf("\nWhere the time goes (self)\n");
+    top.query = top_query(call, numbers);
+    printf("\n%s (self)\n", numbers != NULL ? "What runs in these steps" : "What runs");
     fflush(stdout);
     return print_table(&top, services);
 }
@@ -246,7 +265,7 @@ int print_overview(const struct cli_call *call, const struct services *services)
         put_memory(overview);
         if (member_ps(overview, "duration_ps") > 0 ||
             !json_is_object(json_object_get(overview, "snapshot")))
-            code = put_top(call, services);
+            code = put_top(call, overview, services);
         put_notes(overview);
         json_decref(overview);
     }

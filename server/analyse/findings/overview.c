@@ -2,6 +2,7 @@
 /* Collects the figures of the overview: steps, kinds, busy shares, top ops, memory and notes. */
 #include "analyse/findings/overview.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,7 +66,25 @@ static void add_time(struct device_time *sum, const struct device_time *time)
     ps_add(&sum->wait_ps, time->wait_ps);
 }
 
-static void fill_steps(const struct steps *steps, struct overview *ret)
+/* From the first to the last of those that count: warm-up lies before, what is cut behind. */
+static struct str numbers_of(const struct steps *steps, struct arena *arena)
+{
+    int64_t first = INT64_MAX, last = INT64_MIN;
+
+    for (uint32_t i = 0; i < steps->count; i++) {
+        const struct step *step = &steps->items[i];
+
+        if (!counted_step(steps, step))
+            continue;
+        first = step->number < first ? step->number : first;
+        last = step->number > last ? step->number : last;
+    }
+    if (first > last || first < 0)
+        return STR("");
+    return str_format(arena, "%" PRId64 "-%" PRId64, first, last);
+}
+
+static void fill_steps(const struct steps *steps, struct arena *arena, struct overview *ret)
 {
     int64_t *durs_ps = memory_resize(NULL, steps->count, sizeof(*durs_ps));
     struct quantiles *spread = quantiles_create(steps->count, 0);
@@ -107,6 +126,7 @@ static void fill_steps(const struct steps *steps, struct overview *ret)
     } else {
         ret->min_ps = 0;
     }
+    ret->numbers = numbers_of(steps, arena);
     ret->time_total_ps = ret->total_ps;
     quantiles_free(spread);
     free(durs_ps);
@@ -303,7 +323,7 @@ enum status overview(struct memo *memo, struct overview *ret, struct error *err)
     TRY(memo_notes(memo, &notes, err));
     TRY(memory_summary(memo->run, memo->restriction, memo->arena, &ret->memory, err));
     TRY(find_snapshot(memo, ret, err));
-    fill_steps(steps, ret);
+    fill_steps(steps, memo->arena, ret);
     if (ret->counted == 0)
         TRY(fill_capture(memo, counted, ret, err));
     overview_threads(memo->run, steps, counted, memo->arena, ret);

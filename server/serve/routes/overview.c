@@ -31,6 +31,7 @@ static void put_step(struct json *json, const struct overview *overview)
     json_put_unsigned(json, "counted", overview->counted);
     json_put_unsigned(json, "warmup_count", overview->warmup_count);
     json_put_unsigned(json, "cut_count", overview->cut_count);
+    json_put_text_or_null(json, "numbers", overview->numbers);
     json_put_text(json, "rule", str_of(step_rule_word(overview->rule)));
     json_put_text(json, "rule_text", overview->rule_text);
     json_put_text_or_null(json, "time_rule",
@@ -130,6 +131,7 @@ static void put_duty(struct json *json, const struct overview *overview)
             continue;
         json_open(json, '{');
         json_put_text(json, "cause", str_of(doing_word((enum host_doing)doing)));
+        json_put_text(json, "kind", str_of(kind_word(doing_kind((enum host_doing)doing))));
         json_put_integer(json, "self_ps", time->doing_ps[doing]);
         put_share(json, time->doing_ps[doing], overview->time_total_ps);
         json_close(json, '}');

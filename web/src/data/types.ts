@@ -437,10 +437,19 @@ export interface StepList<R = StepRow> {
   notes: Note[];
 }
 
+/* What the host did while its devices had nothing to do. */
+export interface IdleCause {
+  cause: string;
+  kind?: Kind;
+  self_ps: Ps;
+  share: number | null;
+}
+
 export interface Overview {
   step: {
     count: number;
     counted?: number; // those the figures are over
+    numbers?: string | null; // of those: "2-11"
     rule: string | null;
     rule_text?: string | null;
     total_ps: Ps | null;
@@ -456,6 +465,12 @@ export interface Overview {
   devices: { name: string; host: string; device: number | null; busy_ps: Ps; idle_ps: Ps; busy_share: number | null }[];
   top: TopRow[];
   top_by?: string; // op, kernel or name: what the rows of `top` are
+  top_total_self_ps?: Ps;
+  breakdown_total_ps?: Ps;
+  breakdown_of?: 'steps' | 'capture';
+  duration_ps?: Ps;
+  duty?: { busy_ps: Ps | null; work_ps: Ps | null; wait_ps: Ps | null; hidden_communication_ps: Ps | null };
+  idle_causes?: IdleCause[];
   findings: { rule: string; severity: string; text: string; remedy: string; win_ps: Ps | null }[];
   notes: Note[];
   reasons?: Reasons;

@@ -7,6 +7,14 @@ import type { Ps } from '../data/json';
 export const THIN = '\u202f';
 export const UNKNOWN = '–';
 
+/* For elsewhere: without the page's spaces and signs. */
+export function plainDigits(text: string): string {
+  return text
+    .replace(/(?<=\d)\u202f(?=\d)/g, '')
+    .replaceAll(THIN, ' ')
+    .replaceAll('−', '-');
+}
+
 export function toNumber(value: Ps): number {
   return typeof value === 'bigint' ? Number(value) : value;
 }

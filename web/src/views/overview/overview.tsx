@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The first answer: how long a step takes, where it goes, what to look at next. */
-import type { Ps } from '../../data/json';
 import { restriction, stepRestriction } from '../../data/restriction';
 import { useJson } from '../../data/resource';
 import type { Finding } from '../../data/findings';
 import { absence, type Note, type Overview, type RunDetails, type StepList } from '../../data/types';
-import { plural, share, time, toNumber, UNKNOWN } from '../../model/numbers';
+import { plural, share, time, toNumber } from '../../model/numbers';
 import { measuredOn, sentenceCase } from '../../model/sentence';
 import { spoken } from '../../model/spoken';
 import { Link } from '../../ui/link';
 import { Loaded } from '../../ui/states';
 import { KindLegend } from '../../ui/kind_legend';
 import { StepPicture } from '../../ui/step_picture';
-import { Name, Prose, SentenceLine } from '../../ui/text';
+import { Prose, SentenceLine } from '../../ui/text';
+import { Devices } from './devices';
 import { Findings } from './findings';
 import { MemoryLine, type MemoryInShort } from './memory_line';
 import { PlacesOfOps, type Places } from './places';
@@ -25,13 +25,8 @@ interface OverviewReply extends Overview {
   basis?: string | null;
   findings: Finding[];
   finding_count: number;
-  breakdown_total_ps?: Ps;
-  breakdown_of?: 'steps' | 'capture';
   memory?: MemoryInShort;
-  duration_ps?: Ps;
   places?: Places;
-  duty?: { busy_ps: Ps | null; work_ps: Ps | null; wait_ps: Ps | null; hidden_communication_ps: Ps | null };
-  idle_causes?: { cause: string; self_ps: Ps; share: number | null }[];
 }
 
 function Breakdown({ overview }: { overview: Overview }) {
@@ -50,73 +45,6 @@ function Breakdown({ overview }: { overview: Overview }) {
           </div>
         ))}
     </div>
-  );
-}
-
-/* Where a device has events in a corner of the capture only, its share is of that corner. */
-function cornerOf(overview: OverviewReply): string | null {
-  const whole = toNumber(overview.duration_ps ?? 0);
-  const hulls = overview.devices.map((device) => toNumber(device.busy_ps) + toNumber(device.idle_ps));
-  const longest = Math.max(0, ...hulls);
-  return hulls.length > 0 && longest < whole / 10
-    ? `First to last event are ${time(longest)} of ${time(whole)}${hulls.length > 1 ? ' at most' : ''}.`
-    : null;
-}
-
-/* A long list of devices is a page of its own; here the first tell how they are apart. */
-const DEVICES_SHOWN = 16;
-
-/* What a device did in the counted time: its own work, waiting, nothing. */
-function dutyOf(overview: OverviewReply): string | null {
-  const total = toNumber(overview.breakdown_total_ps ?? 0);
-  const { work_ps: work = null, wait_ps: wait = null } = overview.duty ?? {};
-  if (total === 0 || work === null || wait === null) return null;
-  const parts = [`work ${share(toNumber(work) / total)}`];
-  if (toNumber(wait) > 0) parts.push(`waiting ${share(toNumber(wait) / total)}`);
-  const causes = (overview.idle_causes ?? [])
-    .filter((part) => (part.share ?? 0) >= 0.01)
-    .sort((a, b) => toNumber(b.self_ps) - toNumber(a.self_ps));
-  if (causes.length > 0)
-    parts.push(
-      `nothing to do while the host: ${causes
-        .slice(0, 3)
-        .map((part) => `${part.cause} ${share(part.share ?? 0)}`)
-        .join(', ')}`,
-    );
-  return `Of ${overview.breakdown_of === 'capture' ? 'the capture' : 'the steps'}: ${parts.join('; ')}.`;
-}
-
-function Devices({ overview }: { overview: OverviewReply }) {
-  const { devices } = overview;
-  if (devices.length === 0) return null;
-  const duty = dutyOf(overview);
-  const corner = cornerOf(overview);
-  return (
-    <section>
-      <h2 class="section">
-        <Link to={{ view: 'hosts' }}>Devices</Link> <span class="quiet">busy, first to last event</span>
-      </h2>
-      <dl class="device-bars">
-        {devices.slice(0, DEVICES_SHOWN).map((device, index) => (
-          <div key={index}>
-            <dt class="cut">
-              <Name text={device.name.replace(/^(\/device:\w+:|GPU )(?=\d+$)/, 'device ')} />
-            </dt>
-            <dd data-tip={`busy ${time(device.busy_ps)}, idle ${time(device.idle_ps)} of its own first to last event`}>
-              <span class="bar-track" aria-hidden="true">
-                <span style={{ width: `${(device.busy_share ?? 0) * 100}%` }} />
-              </span>
-              <span class="number">{device.busy_share === null ? UNKNOWN : share(device.busy_share)}</span>
-            </dd>
-          </div>
-        ))}
-      </dl>
-      {devices.length > DEVICES_SHOWN && (
-        <p class="quiet">and {plural(devices.length - DEVICES_SHOWN, 'more device')}</p>
-      )}
-      {corner && <p class="quiet">{corner}</p>}
-      {duty && <p class="quiet">{duty}</p>}
-    </section>
   );
 }
 
@@ -191,9 +119,9 @@ function Answer({ run, overview }: { run: RunDetails; overview: OverviewReply })
       )}
       <div class="overview-columns">
         <Findings run={run} first={overview.findings} all={overview.finding_count} />
-        <TopOps run={run} overview={overview} steps={rows} />
+        <TopOps run={run} overview={overview} />
         <div class="overview-side">
-          <Devices overview={overview} />
+          <Devices run={run} overview={overview} />
           <PlacesOfOps places={overview.places} />
           <MemoryLine memory={overview.memory} />
           <Missing run={run} notes={overview.notes} />

@@ -1,124 +1,196 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ten that take most, per step where there are steps. */
+/* What fills the step: the ops that take most, and what the host does while none runs. */
 import { go } from '../../data/place';
 import { useJson } from '../../data/resource';
 import { restriction } from '../../data/restriction';
-import type { Overview, RunDetails, StepRow, TopList, TopRow } from '../../data/types';
+import type { Ps } from '../../data/json';
+import type { IdleCause, Overview, RunDetails, TopList, TopRow } from '../../data/types';
 import { shortScope, shortSource } from '../../model/cut';
 import { kernelLabels } from '../../model/kernel_label';
-import { count, inScale, shareCell, timeExact, timeScale, toNumber } from '../../model/numbers';
+import { count, inScale, plural, shareCell, timeExact, timeScale, toNumber, UNKNOWN } from '../../model/numbers';
+import { whereRows, type WhereRow, type Whole } from '../../model/where';
 import { Link } from '../../ui/link';
 import { Table, type Column } from '../../ui/table';
 import { Name, nameRoom } from '../../ui/text';
 
-/* Per step and device, so that a column of shares and one of times tell the same. */
-function columnsOf(rows: readonly TopRow[], by: string, steps: number, devices: number): Column<TopRow>[] {
-  const perStep = (row: TopRow) => toNumber(row.self_ps) / (steps * devices);
-  const scale = timeScale(rows.map(perStep));
-  const largest = Math.max(1e-9, ...rows.map((row) => row.share ?? 0));
-  const labels =
-    by === 'kernel'
-      ? kernelLabels(
-          rows.map((row) => row.name),
-          nameRoom(false),
-        )
-      : null;
-  const columns: (Column<TopRow> | null)[] = [
+const target = (row: WhereRow): Record<string, string> =>
+  row.op !== null ? { view: 'ops', key: row.op.key } : { view: 'steps', by: 'idle' };
+
+const scaleOf = (rows: readonly WhereRow[]) => timeScale(rows.map((row) => row.timePs));
+
+/* Without a column of scopes a row says by its name when its time passes. */
+function nameColumn(rows: readonly WhereRow[], by: string, hasScope: boolean): Column<WhereRow> {
+  const nameOf = (row: WhereRow) => (row.when === null || hasScope ? row.name : `${row.name}, ${row.when}`);
+  const names = rows.filter((row) => row.op !== null).map((row) => row.name);
+  const labels = by === 'kernel' ? kernelLabels(names, nameRoom(false)) : null;
+  return {
+    key: 'name',
+    title: by,
+    width: 'minmax(160px, 2fr)',
+    indent: 16,
+    exact: nameOf,
+    cell: (row) => (
+      <span class={row.kind ? `kind-${row.kind}` : undefined}>
+        {row.kind && <span class="swatch" data-tip={row.kind} />}
+        <Link to={target(row)}>
+          <Name text={labels?.get(row.name) ?? nameOf(row)} />
+        </Link>
+      </span>
+    ),
+  };
+}
+
+const scopeColumn: Column<WhereRow> = {
+  key: 'scope',
+  title: 'scope',
+  width: 'minmax(100px, 2fr)',
+  cutFront: true,
+  from: 720,
+  exact: (row) => row.op?.scope ?? row.when,
+  cell: (row) =>
+    row.op?.scope ? <Name text={shortScope(row.op.scope)} /> : <span class="quiet">{row.when ?? UNKNOWN}</span>,
+};
+
+const sourceColumn: Column<WhereRow> = {
+  key: 'source',
+  title: 'source',
+  width: 'minmax(148px, 1fr)',
+  cutFront: true,
+  from: 1440,
+  exact: (row) => row.op?.source ?? null,
+  cell: (row) => (row.op?.source ? <Name text={shortSource(row.op.source)} mono /> : UNKNOWN),
+};
+
+/* What a row sums, in words. */
+function sumOf(row: WhereRow, whole: Whole): string {
+  const of = whole.number > 1 ? ` a step, the mean of ${count(whole.number)}` : '';
+  if (row.op === null) return `${timeExact(row.timePs)}${of}`;
+  const devices = whole.devicesPerHost > 1 ? ` on ${whole.devicesPerHost} devices` : '';
+  return `${timeExact(row.op.self_ps)} in ${count(row.op.count)} executions${devices}`;
+}
+
+function columnsOf(rows: readonly WhereRow[], { by, whole, share }: Basis): Column<WhereRow>[] {
+  const perStep = whole.number > 1;
+  const scale = scaleOf(rows);
+  const several = whole.devicesPerHost > 1;
+  const hasScope = rows.some((row) => row.op?.scope);
+  const columns: (Column<WhereRow> | false)[] = [
+    nameColumn(rows, by, hasScope),
+    hasScope && scopeColumn,
+    rows.some((row) => row.op?.source) && sourceColumn,
     {
-      key: 'name',
-      title: by,
-      width: 'minmax(160px, 2fr)',
-      indent: 16,
-      exact: (row) => row.name,
-      cell: (row) => (
-        <span class={row.kind ? `kind-${row.kind}` : undefined}>
-          {row.kind && <span class="swatch" data-tip={row.kind} />}
-          <Link to={{ view: 'ops', key: row.key }}>
-            <Name text={labels?.get(row.name) ?? row.name} />
-          </Link>
-        </span>
-      ),
+      key: 'count',
+      title: 'count',
+      width: '64px',
+      numeric: true,
+      cell: (row) => (row.count === null ? UNKNOWN : count(row.count)),
     },
-    rows.some((row) => row.scope)
-      ? {
-          key: 'scope',
-          title: 'scope',
-          width: 'minmax(100px, 2fr)',
-          cutFront: true,
-          from: 720,
-          exact: (row) => row.scope,
-          cell: (row) => (row.scope ? <Name text={shortScope(row.scope)} /> : '–'),
-        }
-      : null,
-    rows.some((row) => row.source)
-      ? {
-          key: 'source',
-          title: 'source',
-          width: 'minmax(148px, 1fr)',
-          cutFront: true,
-          from: 1440,
-          exact: (row) => row.source,
-          cell: (row) => (row.source ? <Name text={shortSource(row.source)} mono /> : '–'),
-        }
-      : null,
-    { key: 'count', title: 'count', width: '64px', numeric: true, cell: (row) => count(row.count) },
     {
       key: 'self_ps',
-      title: steps > 0 && devices > 1 ? 'per step, device' : steps > 1 ? 'per step' : 'self',
+      title: perStep ? (several ? 'per step, device' : 'per step') : several ? 'self, per device' : 'self',
       unit: scale.unit,
-      width: steps > 1 ? '136px' : '96px',
+      width: perStep || several ? '136px' : '96px',
       numeric: true,
-      cell: (row) => inScale(perStep(row), scale),
-      exact: (row) =>
-        `${timeExact(row.self_ps)} in ${count(row.count)} executions${devices > 1 ? ` on ${devices} devices` : ''}`,
+      cell: (row) => inScale(row.timePs, scale),
+      exact: (row) => sumOf(row, whole),
     },
     {
       key: 'share',
-      title: 'share',
+      title: share,
       width: '136px',
       numeric: true,
       cell: (row) => shareCell(row.share),
-      bar: (row) => (row.share ?? 0) / largest,
+      bar: (row) => Math.min(1, row.share),
     },
   ];
-  return columns.filter((column) => column !== null);
+  return columns.filter((column) => column !== false);
 }
 
-/* The counted steps, as the API names them; null where they bear no numbers. */
-function countedSteps(steps: readonly StepRow[]): { range: string; number: number } | null {
-  const counted = steps.filter((step) => !step.warmup);
-  const numbers = counted.map((step) => Number(step.step));
-  if (numbers.length === 0 || numbers.some((number) => !Number.isSafeInteger(number) || number < 0)) return null;
-  return { range: `${Math.min(...numbers)}-${Math.max(...numbers)}`, number: new Set(numbers).size };
+/* Steps of all hosts count; devices do theirs side by side. */
+function wholeOf(overview: Overview): Whole {
+  const hosts = new Set(overview.devices.map((device) => device.host)).size;
+  return {
+    wholePs: toNumber(overview.breakdown_total_ps ?? 0),
+    number: Math.max(1, overview.step?.counted ?? 0),
+    devicesPerHost: hosts > 0 ? overview.devices.length / hosts : 1,
+  };
 }
 
-export function TopOps({ run, overview, steps }: { run: RunDetails; overview: Overview; steps: readonly StepRow[] }) {
-  const counted = countedSteps(steps);
-  const inSteps = useJson<TopList>(counted ? 'api/top' : null, {
+interface Basis {
+  rows: readonly TopRow[];
+  totalPs: Ps;
+  by: string;
+  whole: Whole;
+  causes: readonly IdleCause[];
+  of: string; // what the times are of
+  share: string; // what the shares are of
+}
+
+const ofSteps = (overview: Overview, top: TopList): Basis => ({
+  rows: top.rows,
+  totalPs: top.total_self_ps,
+  by: top.by,
+  whole: wholeOf(overview),
+  causes: overview.idle_causes ?? [],
+  of: `of ${plural(overview.step?.counted ?? 0, 'step')}`,
+  share: 'of the step',
+});
+
+const ofCapture = (overview: Overview): Basis => ({
+  rows: overview.top,
+  totalPs: overview.top_total_self_ps ?? 0,
+  by: overview.top_by ?? 'op',
+  whole: wholeOf(overview),
+  causes: overview.idle_causes ?? [],
+  of: 'of the capture',
+  share: 'of the time',
+});
+
+/* A page without a server holds the ops of the capture, but no time of steps to set them against. */
+const ofOps = (overview: Overview): Basis => ({
+  ...ofCapture(overview),
+  whole: { wholePs: toNumber(overview.top_total_self_ps ?? 0), number: 1, devicesPerHost: 1 },
+  causes: [],
+  share: 'of all',
+});
+
+export function TopOps({ run, overview }: { run: RunDetails; overview: Overview }) {
+  const numbers = overview.step?.numbers ?? null;
+  const inSteps = useJson<TopList>(numbers !== null ? 'api/top' : null, {
     run: run.id,
     ...restriction.value,
-    step: counted?.range,
+    step: numbers ?? undefined,
     limit: 10,
   });
-  const perStep = counted !== null && inSteps.data !== null && inSteps.data.rows.length > 0;
-  const rows = perStep ? inSteps.data!.rows : overview.top;
-  if (rows.length === 0 || (counted !== null && inSteps.data === null && inSteps.error === null)) return <section />;
+  if (numbers !== null && inSteps.data === null && inSteps.error === null) return <section />;
+  const basis =
+    inSteps.data !== null && inSteps.data.rows.length > 0
+      ? ofSteps(overview, inSteps.data)
+      : numbers !== null
+        ? ofOps(overview)
+        : ofCapture(overview);
+  if (basis.rows.length === 0 || basis.whole.wholePs === 0) return <section />;
+  const { rows, rest } = whereRows(basis.rows, basis.totalPs, basis.causes, basis.whole);
   return (
     <section>
       <h2 class="section">
-        <Link to={{ view: 'ops' }}>Where the time goes</Link> <span class="quiet">self</span>
+        <Link to={{ view: 'ops' }}>Where the time goes</Link> <span class="quiet">{basis.of}, self</span>
       </h2>
       <Table
-        label="What takes the time"
-        columns={columnsOf(
-          rows,
-          perStep ? inSteps.data!.by : (overview.top_by ?? 'op'),
-          perStep ? counted.number : 1,
-          perStep ? Math.max(1, overview.devices.length) : 1,
-        )}
+        label="Where the time goes"
+        columns={columnsOf(rows, basis)}
         rows={rows}
         rowKey={(row) => row.key}
-        onOpen={(row) => go({ view: 'ops', key: row.key }, 'push')}
+        onOpen={(row) => go(target(row), 'push')}
+        rest={
+          rest === null
+            ? null
+            : {
+                name: `all other ${basis.by}s`,
+                self_ps: inScale(rest.timePs, scaleOf(rows)),
+                share: shareCell(rest.share),
+              }
+        }
       />
     </section>
   );
