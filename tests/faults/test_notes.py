@@ -55,6 +55,15 @@ def directory_vanishes(place):
     assert texts(server) == ["first", "second"]
 
 
+def of_a_run_that_was_not_read(place):
+    """A new cache knows no run's content: the command reads the run before it says that there is no note."""
+    place.sample()
+    common = ("--profile-dir", place.profiles, "--data-dir", place.dir / "data")
+    assert place.jviewd("note", "add", "step_1000", "first", *common, "--cache-dir", place.cache).returncode == 0
+    told = place.jviewd("note", "show", "step_1000", *common, "--cache-dir", place.dir / "new", "--format", "json")
+    assert told.returncode == 0 and [row["text"] for row in json.loads(told.stdout)["rows"]] == ["first"], told
+
+
 def disk_full(place):
     if os.getuid() != 0 or not shutil.which("mount"):
         raise Skip("mounting a small disk needs root")
@@ -87,4 +96,4 @@ def disk_full(place):
 
 
 if __name__ == "__main__":
-    main([directory_vanishes, disk_full])
+    main([directory_vanishes, of_a_run_that_was_not_read, disk_full])

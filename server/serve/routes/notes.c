@@ -137,7 +137,13 @@ static void put_tags(struct json *json, const struct user_tag *tags, uint32_t co
     json_close(json, ']');
 }
 
-/* "" all; a run that was not read yet has no content and so no notes. */
+/* A run that will be read has no content yet. */
+static bool is_to_be_read(const struct run_record *run)
+{
+    return run->content_id.count == 0 && (run->state == RUN_QUEUED || run->state == RUN_INDEXING);
+}
+
+/* "" all; a run without a content has no notes. Whoever rather waits is told none before. */
 static enum status asked_content(struct request *req, struct str *ret, struct error *err)
 {
     const struct run_record *run;
@@ -146,6 +152,9 @@ static enum status asked_content(struct request *req, struct str *ret, struct er
     if (!request_has(req, "run"))
         return OK;
     TRY(request_run(req, &run, err));
+    if (req->whole && is_to_be_read(run))
+        return fail(err, ERR_NOT_READY, "run \"%.*s\" has files that were not read yet",
+                    STR_ARG(run->name));
     *ret = run->content_id.count > 0 ? run->content_id : STR("none");
     return OK;
 }
