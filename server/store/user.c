@@ -315,7 +315,7 @@ static void connect(struct user *user, int flags)
     sqlite3_busy_timeout(user->db, user->wait_ms);
     sqlite3_db_config(user->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(user->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    sqlite3_exec(user->db, "PRAGMA cell_size_check=ON; PRAGMA synchronous=FULL", NULL, NULL, NULL);
+    sqlite3_exec(user->db, "PRAGMA cell_size_check=ON; PRAGMA synchronous=EXTRA", NULL, NULL, NULL);
     judge(user);
     if (stat(user->path, &info) == 0) {
         if (info.st_size > 0 && info.st_size < HEADER_BYTES)
