@@ -56,9 +56,10 @@ def measured(truth):
 
 
 def question(truth):
-    """The words of the question. What the changed part takes is known by measuring it alone."""
+    """The words of the question, as the table has them now. What the changed part takes is known by measuring it alone."""
+    words = next(one["ask"] for one in PAIRS if one["name"] == truth["name"])
     ratio = statistics.median(truth["part_shares"]) if "part_shares" in truth else None
-    return [word.replace("{ratio}", f"{ratio:.4f}") if ratio else word for word in truth["ask"]]
+    return [word.replace("{ratio}", f"{ratio:.4f}") if ratio else word for word in words]
 
 
 def asked_of(profile, words, places):

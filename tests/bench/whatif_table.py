@@ -40,11 +40,11 @@ def input_pairs():
     pair("loader_slower", "layers", 8, True, few | {"sleep": 3}, few | {"sleep": 9}, *scale("kind:input", RATIO))
     pair("loader_passes_device", "layers", 1, False, fast, {**fast, "sleep": 24}, *scale("kind:input", RATIO))
     pair("device_passes_loader", "layers", 1, False, {**fast, "sleep": 24}, fast, *scale("kind:input", RATIO))
-    pair("queue_slower", "queued", 1, True, fast, {**fast, "sleep": 24}, *scale("name:load_batch", RATIO))
-    pair("queue_faster", "queued", 1, True, {**fast, "sleep": 24}, fast, *scale("name:load_batch", RATIO))
+    pair("queue_slower", "queued", 1, True, fast, {**fast, "sleep": 24}, *scale("kind:input", RATIO))
+    pair("queue_faster", "queued", 1, True, {**fast, "sleep": 24}, fast, *scale("kind:input", RATIO))
     for devices in (1, 4):
         used = {"turns": [40, 40, 40] if devices == 1 else [20, 20, 20], "sleep": 5}
-        pair("prefetch", "layers", devices, True, used, used, "--overlap", "input")
+        pair("prefetch", "layers", devices, True, used, used, *scale("kind:input", 0))
         PAIRS[-1]["after_program"] = "queued"
 
 

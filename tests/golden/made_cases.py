@@ -39,9 +39,10 @@ def named(name, factor):
 # Kineto: a thread launches kernels on two streams; an event of one stream holds up the other; the thread waits for the device.
 
 def launch(graph, name, stream, length, after=()):
+    """What a launch takes shows where the stream was idle, and only there."""
     call = graph.add("cudaLaunchKernel", "thread", length(6_000), category="cuda_runtime")
-    kernel = graph.add(name, stream, length(LENGTHS[name]), since=[(call, length(9_000))], after=after, category="kernel", launched_by=call)
-    return kernel
+    delay = 0 if stream in graph.last or after else length(4_000)
+    return graph.add(name, stream, length(LENGTHS[name]), after=[(call, delay), *after], category="kernel", launched_by=call)
 
 
 LENGTHS = {"kernel_a": 400_000, "kernel_b": 300_000, "kernel_c": 500_000, "kernel_d": 150_000, "kernel_e": 120_000}
@@ -59,7 +60,8 @@ def two_streams(graph, length):
     launch(graph, "kernel_d", "stream 7", length)
     e = launch(graph, "kernel_e", "stream 20", length)
     d = graph.last["stream 7"]
-    graph.add("cudaDeviceSynchronize", "thread", until=[(e, length(7_000)), (d, 5_000)], category="cuda_runtime")
+    wake = length(7_000)
+    graph.add("cudaDeviceSynchronize", "thread", until=[(e, wake), (d, wake)], category="cuda_runtime")
     graph.add("aten::finish", "thread", length(60_000), category="cpu_op")
 
 
@@ -67,8 +69,8 @@ def two_streams(graph, length):
 def kineto_two_streams():
     graphs = steps_of(two_streams, 1)
     return graphs, lambda folder: write_kineto(folder, graphs), [
-        (["--scale", "name:kernel_c=0.5"], named("kernel_c", 0.5)), (["--scale", "name:kernel_d=0"], named("kernel_d", 0)),
-        (["--scale", "name:kernel_d=6"], named("kernel_d", 6)), (["--scale", "name:aten::prepare=3"], named("aten::prepare", 3))]
+        (["--scale", "op:kernel_c=0.5"], named("kernel_c", 0.5)), (["--scale", "op:kernel_d=0"], named("kernel_d", 0)),
+        (["--scale", "op:kernel_d=6"], named("kernel_d", 6)), (["--scale", "op:aten::prepare=3"], named("aten::prepare", 3))]
 
 
 def slow_launches(graph, length):
@@ -76,7 +78,7 @@ def slow_launches(graph, length):
     for name in ("kernel_d", "kernel_e", "kernel_d", "kernel_e"):
         graph.add("aten::dispatch", "thread", length(180_000), category="cpu_op")
         call = graph.add("cudaLaunchKernel", "thread", length(6_000), category="cuda_runtime")
-        kernel = graph.add(name, "stream 7", length(40_000), since=[(call, length(9_000))], category="kernel", launched_by=call)
+        kernel = graph.add(name, "stream 7", length(40_000), after=[(call, length(4_000))], category="kernel", launched_by=call)
     graph.add("cudaDeviceSynchronize", "thread", until=[(kernel, length(7_000))], category="cuda_runtime")
 
 
@@ -84,8 +86,8 @@ def slow_launches(graph, length):
 def kineto_slow_launches():
     graphs = steps_of(slow_launches, 2)
     return graphs, lambda folder: write_kineto(folder, graphs), [
-        (["--scale", "name:aten::dispatch=0.5"], named("aten::dispatch", 0.5)), (["--scale", "name:kernel_d=0.5"], named("kernel_d", 0.5)),
-        (["--scale", "name:kernel_e=2"], named("kernel_e", 2))]
+        (["--scale", "op:aten::dispatch=0.5"], named("aten::dispatch", 0.5)), (["--scale", "op:kernel_d=0.5"], named("kernel_d", 0.5)),
+        (["--scale", "op:kernel_e=2"], named("kernel_e", 2))]
 
 
 def write_kineto(folder, graphs):
@@ -182,9 +184,9 @@ def write_tpu(folder, graphs):
 def input_bound(graph, length):
     load = graph.add("load_batch", "loader", length(900_000))
     graph.add("next_batch", "python", until=[(load, length(20_000))])
-    graph.add("prepare", "python", length(70_000))
-    ready = graph.add("fusion.1", "device", length(400_000), after=[(graph.nodes[-1], length(15_000))])
-    graph.add("wait_for_device", "python", until=[(ready, length(10_000))])
+    call = graph.add("step", "python", length(70_000))
+    ready = graph.add("fusion.1", "device", length(400_000), after=[(call, length(15_000))])
+    graph.add("wait", "python", until=[(ready, length(10_000))])
     graph.add("report", "python", length(30_000))
 
 
@@ -192,23 +194,42 @@ def input_bound(graph, length):
 def cpu_input_thread():
     graphs = steps_of(input_bound, 5)
     return graphs, lambda folder: write_cpu(folder, graphs), [
-        (["--scale", "name:load_batch=0.5"], named("load_batch", 0.5)), (["--scale", "op:fusion.1=2"], named("fusion.1", 2)),
-        (["--scale", "name:report=4"], named("report", 4))]
+        (["--scale", "op:load_batch=0.5"], named("load_batch", 0.5)), (["--scale", "op:fusion.1=2"], named("fusion.1", 2)),
+        (["--scale", "op:report=4"], named("report", 4))]
 
 
 def write_cpu(folder, graphs):
     space = Space()
     plane = space.plane("/host:CPU")
-    names = {"wait_for_device": "PjRtBuffer::Await", "next_batch": "queue.get"}
     for number, graph in enumerate(graphs):
-        end = max(node.end for node in graph.nodes)
-        plane.event("python", "train", graph.begin, end, _r=1, step_num=number)
-        for index, node in enumerate(graph.nodes):
-            line = {"device": "tf_XLAEigen/1"}.get(node.lane, node.lane)
-            if node.lane == "device":
-                plane.event(line, node.name, node.start, node.end, hlo_op=node.name, hlo_module="jit_step", program_id=7, run_id=number + 1, device_ordinal=0,
-                            _pt=0, _p=100 * number + index)
-                plane.event(line, "end: " + node.name, node.end, node.end + 90, _ct=0, _c=100 * number + index)
-            else:
-                plane.event(line, names.get(node.name, node.name), node.start, node.end)
+        plane.event("python", "train", graph.begin, max(node.end for node in graph.nodes), _r=1, step_num=number)
+        for node in graph.nodes:
+            CPU_WRITERS.get(node.name, write_slice)(plane, node, number)
     (folder / "host.xplane.pb").write_bytes(space.bytes())
+
+
+def write_slice(plane, node, _):
+    plane.event(node.lane, node.name, node.start, node.end)
+
+
+def write_call(plane, node, number):
+    """The call hands its program to a pool just before it returns."""
+    plane.event("python", "PjitFunction(step)", node.start, node.end)
+    plane.event("python", "ThreadpoolListener::Record", node.end, node.end, _pt=15, _p=7000 + number)
+
+
+def write_op(plane, node, number):
+    line, partner = "tf_XLAPjRtCpuClient/1", 100 + number
+    plane.event(line, "ThreadpoolListener::StartRegion", node.start, node.start, _ct=15, _c=7000 + number)
+    plane.event(line, node.name, node.start, node.end - 90, hlo_op=node.name, hlo_module="jit_step", program_id=7, run_id=number + 1, device_ordinal=0, _pt=0, _p=partner)
+    plane.event(line, "end: " + node.name, node.end - 90, node.end, _ct=0, _c=partner)
+    plane.event(line, "ThreadpoolListener::StopRegion", node.end, node.end)
+
+
+def write_wait(plane, node, number):
+    """A thread that waits for a buffer says so when it begins and when it goes on."""
+    plane.event("python", "CommonPjRtBuffer::Await", node.start, node.start + 700, _pt=0, _p=9000 + number)
+    plane.event("python", "CommonPjRtBuffer::Await", node.end - 1900, node.end, _ct=0, _c=9000 + number)
+
+
+CPU_WRITERS = {"step": write_call, "fusion.1": write_op, "wait": write_wait}

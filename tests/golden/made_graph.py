@@ -85,14 +85,14 @@ class Graph:
         return merged(out[::-1])
 
     def slack(self):
-        """{node: how much longer it might take, itself alone, until the last end moves}"""
+        """{node: how much later it might end, itself alone, until the last end moves}"""
         edges = self.edges(lambda node: 1)
         at = self.times(edges)
         late = dict.fromkeys(at, max(at.values()))
         for _ in range(len(at)):
             for edge in edges:
                 late[edge.source] = min(late[edge.source], late[edge.target] - edge.length)
-        return {node: late[node, 1] - at[node, 0] - node.dur for node in self.nodes}
+        return {node: late[node, 1] - at[node, 1] for node in self.nodes}
 
 
 def merged(pieces):
