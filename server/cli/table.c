@@ -193,6 +193,7 @@ int print_list(const struct cli_call *call, const struct services *services)
 
     wait_for_jobs(services);
     bool all_read = read_for_list(services);
+    wait_for_jobs(services); /* what was read may be of other runs than its names said */
     int code = print_rows(call, services, all_read);
 
     if (code == EXIT_OK && wants_table(call) &&

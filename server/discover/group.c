@@ -42,24 +42,69 @@ static bool is_apart(const struct group *group, const struct place *place, uint3
 static void add_session(struct run_builders *builders, const struct place *place)
 {
     const struct group *group = builders->group;
-    bool named = session_is_named(group->root, place->dir);
     struct run_builder *builder = run_builder_add(builders, place->dir);
     struct scan_run_file *files = arena_array(group->arena, struct scan_run_file, place->count);
 
     roles_of_session(group, place, files);
-    if (named) {
-        builder->log = session_log_directory(group->root, place->dir, group->arena);
-        builder->session = place->dir.count > 0 ? path_base(place->dir) : path_base(group->root);
-        builder->has_time = session_time(builder->session, &builder->time);
-    } else {
-        builder->log =
-            str_format(group->arena, "%.*s/%.*s", STR_ARG(group->root), STR_ARG(place->dir));
-    }
+    builder->log = session_log_directory(group->root, place->dir, group->arena);
+    builder->session = place->dir.count > 0 ? path_base(place->dir) : path_base(group->root);
+    builder->has_time = session_time(builder->session, &builder->time);
     run_builder_add_dir(group, builder, place->dir);
     for (uint32_t i = 0; i < place->count; i++)
-        if (!is_apart(group, place, files[i].file) &&
-            (named || group->hints[files[i].file].kind != HINT_NONE))
+        if (!is_apart(group, place, files[i].file))
             run_builder_add_file(group, builder, files[i]);
+}
+
+/* One of several captures of a directory is called after its first file. */
+static struct run_builder *add_capture(struct run_builders *builders, const struct place *place,
+                                       uint32_t first)
+{
+    const struct group *group = builders->group;
+    struct run_builder *builder = run_builder_add(builders, group->files[first].path);
+    struct str stem = group->hints[first].stem;
+
+    builder->kind = HINT_XPLANE;
+    builder->key = place->dir.count == 0
+                       ? stem
+                       : str_format(group->arena, "%.*s/%.*s", STR_ARG(place->dir), STR_ARG(stem));
+    return builder;
+}
+
+/* A directory of traces that is no session by its place: one run, unless it holds several
+ * captures. */
+static void add_flat(struct run_builders *builders, const struct place *place)
+{
+    const struct group *group = builders->group;
+    struct scan_run_file *files = arena_array(group->arena, struct scan_run_file, place->count);
+    uint32_t *of = arena_array(group->arena, uint32_t, place->count), trace_count = 0;
+
+    roles_of_session(group, place, files);
+    for (uint32_t i = 0; i < place->count; i++)
+        trace_count += files[i].role == SCAN_TRACE || files[i].role == SCAN_OTHER;
+
+    uint32_t captures = captures_of(group, files, place->count, of);
+
+    for (uint32_t capture = 0; capture < captures; capture++) {
+        struct run_builder *builder = NULL;
+
+        for (uint32_t i = 0; i < place->count; i++) {
+            if (of[i] != capture || is_apart(group, place, files[i].file) ||
+                group->hints[files[i].file].kind == HINT_NONE)
+                continue;
+            if (builder == NULL && captures > 1)
+                builder = add_capture(builders, place, files[i].file);
+            else if (builder == NULL)
+                builder = run_builder_add(builders, place->dir);
+            run_builder_add_file(group, builder, files[i]);
+        }
+        if (builder == NULL)
+            continue;
+        if (captures == 1)
+            builder->log =
+                str_format(group->arena, "%.*s/%.*s", STR_ARG(group->root), STR_ARG(place->dir));
+        builder->run.joinable = trace_count > 1;
+        run_builder_add_dir(group, builder, place->dir);
+    }
 }
 
 /* The sessions by log directory; of one that was joined, by each of its own. */
@@ -390,8 +435,10 @@ static void collect(struct run_builders *builders, uint32_t file_count)
 
     for (uint32_t i = 0; i < place_count; i++) {
         taken[i] = is_session(builders->group, &places[i]);
-        if (taken[i])
+        if (taken[i] && session_is_named(builders->group->root, places[i].dir))
             add_session(builders, &places[i]);
+        else if (taken[i])
+            add_flat(builders, &places[i]);
     }
     join_sessions(builders);
     size_t session_count = builders->count;

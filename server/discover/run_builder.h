@@ -64,6 +64,11 @@ void run_builders_pack(struct run_builders *builders, size_t first);
 void roles_of_session(const struct group *group, const struct place *place,
                       struct scan_run_file *ret);
 
+/* captures.c: of which capture each file of a place is that is no session by its place; returns how
+ * many there are, 1 at least. What is recorded twice becomes a copy. `ret_of`: zeroed. */
+uint32_t captures_of(const struct group *group, struct scan_run_file *files, uint32_t count,
+                     uint32_t *ret_of);
+
 /* join.c: builders of one capture become one. */
 void join_sessions(struct run_builders *builders);
 void join_ranks(struct run_builders *builders, size_t first);

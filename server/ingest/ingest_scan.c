@@ -211,7 +211,6 @@ static void exchange(struct change *change)
     free(root->runs);
     root->runs = change->runs;
     root->run_count = change->count;
-    root->regrouping = false;
     free(root->by_id);
     root->by_id = sorted(change->runs, change->count);
     pthread_cond_broadcast(&root->ingest->changed);
@@ -410,6 +409,10 @@ static void take_scan(struct ingest_root *root, struct scan *scan, struct arena 
     retire(root, change.older, change.older_count);
     if (change.is_first)
         retire_remembered(root, arena);
+    pthread_mutex_lock(&root->ingest->lock);
+    root->regrouping = false; /* the catalog knows, too */
+    pthread_cond_broadcast(&root->ingest->changed);
+    pthread_mutex_unlock(&root->ingest->lock);
     free(change.older);
 }
 

@@ -46,6 +46,7 @@ void ingest_unsettled(void *data, struct arena *arena, struct unsettled *ret)
     for (uint32_t i = 0; i < ingest->options.root_count; i++) {
         const struct ingest_root *root = &ingest->roots[i];
 
+        ret->unlisted += root->regroup || root->regrouping; /* its runs may become others */
         for (uint32_t j = 0; j < root->run_count; j++) {
             if (run_is_wanted(ingest, root->runs[j]))
                 take_run(root->runs[j], arena, ret);

@@ -363,7 +363,8 @@ static bool may_get_hosts(const struct run_record *run)
     return run->state == RUN_QUEUED || run->state == RUN_INDEXING;
 }
 
-/* Other ranks of its job may lie there unread: who rather waits has them looked for once. */
+/* Other ranks of its job may lie there unread, or its own files be of several captures: who rather
+ * waits has that looked for once. */
 static bool may_get_ranks(const struct request *req)
 {
     const struct asked_run *at = req->state->at;
@@ -374,7 +375,7 @@ static bool may_get_ranks(const struct request *req)
         if (at->run.files[i].group.count > 0)
             return true;
     }
-    return false;
+    return at->run.run_file_count > 1;
 }
 
 /* All that is beside the hosts, held; what the analysis sees of it is another matter. */

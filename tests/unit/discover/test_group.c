@@ -310,6 +310,52 @@ static const struct row rows[] = {
      "r = r/plugins/profile/2026_11_21_10_41_47 r/plugins/profile/2026_11_21_10_42_47\n"
      "  trace A: A.xplane.pb\n"
      "  trace B: B.xplane.pb\n"},
+    {"two captures in one directory", "/p",
+     "d/n_512.xplane.pb @1 [100-200]\n"
+     "d/n_1536.xplane.pb @2 [201-300]\n",
+     "d/n_1536 = d\n"
+     "  trace n_1536: n_1536.xplane.pb\n"
+     "d/n_512 = d\n"
+     "  trace n_512: n_512.xplane.pb\n"},
+    {"... that are hosts, for they overlap", "/p",
+     "d/a.xplane.pb @1 [100-200]\n"
+     "d/b.xplane.pb @2 [200-300]\n",
+     "d = d\n"
+     "  trace a: a.xplane.pb\n"
+     "  trace b: b.xplane.pb\n"},
+    {"... of which one is not known", "/p",
+     "d/n_512.xplane.pb @1 [100-200]\n"
+     "d/n_1536.xplane.pb @2\n",
+     "d = d\n"
+     "  trace n_1536: n_1536.xplane.pb\n"
+     "  trace n_512: n_512.xplane.pb\n"},
+    {"... beside which a third is not known", "/p",
+     "d/a.xplane.pb @1 [100-200]\n"
+     "d/b.xplane.pb @2 [300-400]\n"
+     "d/c.xplane.pb @3\n",
+     "d/c = d\n"
+     "  trace c: c.xplane.pb\n"
+     "d/b = d\n"
+     "  trace b: b.xplane.pb\n"
+     "d/a = d\n"
+     "  trace a: a.xplane.pb\n"},
+    {"... each with what was exported of it", "/p",
+     "d/a.trace.json.gz @1 [100-200]\n"
+     "d/a.xplane.pb @1 [100-200]\n"
+     "d/b.xplane.pb @2 [300-400]\n"
+     "d/jit_f.hlo_proto.pb @1\n",
+     "d/b = d\n"
+     "  trace b: b.xplane.pb\n"
+     "d/a = d\n"
+     "  trace a: a.xplane.pb\n"
+     "  copy a: a.trace.json.gz\n"
+     "  other : jit_f.hlo_proto.pb\n"},
+    {"one capture twice: a file and an archive of it", "/p",
+     "d/again.zip @2 [100-200]\n"
+     "d/vm.xplane.pb @1 [100-200]\n",
+     "d = d\n"
+     "  trace vm: vm.xplane.pb\n"
+     "  copy vm: again.zip\n"},
     {"a host that was slow to export", "/p",
      "r/plugins/profile/2026_11_21_10_41_47/A.xplane.pb [100-200]\n"
      "r/plugins/profile/2026_11_21_10_59_47/B.xplane.pb [150-250]\n"
