@@ -17,14 +17,17 @@ static void put_basis(const json_t *diff)
     for (size_t i = 0; i < COUNT(sides); i++) {
         const json_t *side = json_object_get(diff, sides[i]);
         json_int_t steps = json_integer_value(json_object_get(side, "step_count"));
-        json_int_t left_out = json_integer_value(json_object_get(side, "warmup_count"));
+        json_int_t warm = json_integer_value(json_object_get(side, "warmup_count"));
+        json_int_t cut = json_integer_value(json_object_get(side, "cut_count"));
 
         printf("%s  %s: %s", sides[i], json_string_value(json_object_get(side, "name")),
                json_string_value(json_object_get(side, "basis")));
         if (steps > 0)
             printf(", %lld counted", (long long)steps);
-        if (left_out > 0)
-            printf(", %lld of warm-up left out", (long long)left_out);
+        if (warm > 0)
+            printf(", %lld of warm-up left out", (long long)warm);
+        if (cut > 0)
+            printf(", %lld that the capture cuts left out", (long long)cut);
         putchar('\n');
     }
     printf("%s of both runs' op time found its partner, %s by sure rules.\n\n",

@@ -81,7 +81,7 @@ static uint32_t row_of_new(struct op_rows *rows, uint32_t first_new, const struc
         const struct match_op *known = rows->items[row].op;
 
         if (str_equal(known->name, op->name) && str_equal(known->scope, op->scope) &&
-            str_equal(known->module, op->module))
+            str_equal(known->called, op->called))
             return row;
     }
     return add_row(rows, op);

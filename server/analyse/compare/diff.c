@@ -147,7 +147,7 @@ static struct cell about_op(const struct shown *shown, const struct diff_row *ro
     case COLUMN_CATEGORY:
         return text_or_null(trace_name(trace, op->category), "the profile says none");
     case COLUMN_MODULE:
-        return text_or_null(known->module, "the profile says none");
+        return text_or_null(known->called, "the profile says none");
     case COLUMN_SCOPE:
         return text_or_null(known->scope, "the profile says none");
     default:

@@ -37,8 +37,9 @@ struct diff_side { /* what is compared */
 
 struct diff_measured {     /* of a side */
     uint32_t step_count;   /* counted steps, over all hosts; 0: the capture */
-    uint32_t warmup_count; /* left out */
-    struct str basis;      /* "11 steps by StepTraceAnnotation \"train\"" */
+    uint32_t warmup_count; /* left out, and those that the capture cuts */
+    uint32_t cut_count;
+    struct str basis; /* "11 steps by StepTraceAnnotation \"train\"" */
     int64_t mean_ps;
     int64_t kinds_ps[KIND_COUNT + 1]; /* of the mean step; sums to mean_ps but for rounding */
     int64_t doing_ps[DOING_COUNT];    /* of the host while no op ran */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What was measured of a run's steps, or of its captures, as bytes, so that it is measured once:
  *
- *   by steps?  steps  items  hash of their names  warm-ups  "basis"  mean  kinds...  doings...
+ *   by steps?  steps  items  hash of their names  warm-ups  cut  "basis"  mean  kinds...  doings...
  *   duration, number    of each step
  *   self time, count    of each item
  *   has series?         self time of each item in each step
@@ -63,6 +63,7 @@ void diff_pack(const struct measured *measured, struct text *text)
     pb_put_varint(text, measured->ops.count);
     pb_put_varint(text, hash_of_items(&measured->ops));
     pb_put_varint(text, told->warmup_count);
+    pb_put_varint(text, told->cut_count);
     pb_put_varint(text, told->basis.count);
     text_put(text, told->basis.at, told->basis.count);
     put_signed(text, told->mean_ps);
@@ -125,6 +126,7 @@ static int64_t *read_list(struct reader *reader, uint64_t count, struct arena *a
 static void read_told(struct reader *reader, struct arena *arena, struct diff_measured *ret)
 {
     ret->warmup_count = (uint32_t)read_varint(reader);
+    ret->cut_count = (uint32_t)read_varint(reader);
 
     uint64_t count = read_varint(reader);
 

@@ -47,6 +47,10 @@ bool diff_unpack(struct bytes bytes, struct arena *arena, struct measured *ret);
 MUST_CHECK enum status diff_has_steps(const struct diff_side *side, struct arena *arena, bool *ret,
                                       struct error *err);
 
+/* By item of each side: the text of its module's row, which is one for modules of both sides that
+ * are the same by what they compute. */
+void diff_module_texts(const struct measured sides[2], struct arena *arena, struct str *ret[2]);
+
 enum diff_by { DIFF_OP, DIFF_SCOPE, DIFF_MODULE, DIFF_CATEGORY, DIFF_SOURCE, DIFF_KIND, DIFF_BYS };
 
 struct diff_row {

@@ -12,7 +12,8 @@ struct joining {
     const struct measured *sides; /* [2] */
     struct arena *arena;
     struct diff_rows *ret;
-    uint32_t *row_of[2]; /* by item */
+    uint32_t *row_of[2];    /* by item */
+    struct str *modules[2]; /* by item: the row of its module; only by=module */
 };
 
 static struct str category_of(const struct measured *side, uint32_t item)
@@ -27,15 +28,16 @@ static enum kind kind_of_item(const struct measured *side, uint32_t item)
     return side->ops.hosts[item]->attribution->ops[side->ops.ops[item]].kind;
 }
 
-static struct str key_of(const struct measured *side, uint32_t item, enum diff_by by)
+static struct str key_of(const struct joining *joining, int of, uint32_t item, enum diff_by by)
 {
+    const struct measured *side = &joining->sides[of];
     const struct match_op *op = &side->ops.items[item];
 
     switch (by) {
     case DIFF_SCOPE:
         return op->scope.count > 0 ? op->scope : STR("(no scope)");
     case DIFF_MODULE:
-        return op->module.count > 0 ? op->module : STR("(no module)");
+        return joining->modules[of][item];
     case DIFF_CATEGORY: {
         struct str category = category_of(side, item);
         return category.count > 0 ? category : STR("(no category)");
@@ -51,17 +53,26 @@ static struct str key_of(const struct measured *side, uint32_t item, enum diff_b
     return op->name;
 }
 
+static struct str name_of_module(const struct joining *joining, int side, uint32_t item)
+{
+    struct str called = joining->sides[side].ops.items[item].called;
+
+    return called.count > 0 ? called : joining->modules[side][item];
+}
+
 /* Rows that have one text are one. */
 static void join_by_key(struct joining *joining, enum diff_by by)
 {
     struct names *keys = names_create();
 
+    if (by == DIFF_MODULE)
+        diff_module_texts(joining->sides, joining->arena, joining->modules);
     joining->ret->items =
         arena_array(joining->arena, struct diff_row,
                     (size_t)joining->sides[0].ops.count + joining->sides[1].ops.count);
     for (int side = 0; side < 2; side++) {
         for (uint32_t i = 0; i < joining->sides[side].ops.count; i++) {
-            struct str key = key_of(&joining->sides[side], i, by);
+            struct str key = key_of(joining, side, i, by);
             uint32_t row = names_add(keys, key) - 1; /* no key is "", which is 0 */
             struct diff_row *at = &joining->ret->items[row];
 
@@ -75,7 +86,7 @@ static void join_by_key(struct joining *joining, enum diff_by by)
             }
             if (at->first[side] == UINT32_MAX)
                 at->first[side] = i;
-            at->side_name[side] = key;
+            at->side_name[side] = by == DIFF_MODULE ? name_of_module(joining, side, i) : key;
             joining->row_of[side][i] = row;
         }
     }
@@ -121,9 +132,9 @@ static void join_by_match(struct joining *joining)
         int side = match->b_count > 0;
         uint32_t item = row->first[side];
         const struct match_op *op = &joining->sides[side].ops.items[item];
-        row->key = op->module.count == 0 ? op->name
+        row->key = op->called.count == 0 ? op->name
                                          : str_format(joining->arena, "%.*s/%.*s",
-                                                      STR_ARG(op->module), STR_ARG(op->name));
+                                                      STR_ARG(op->called), STR_ARG(op->name));
     }
 }
 

@@ -261,19 +261,22 @@ static void sum_steps(const struct steps *steps, struct arena *arena, struct mea
 }
 
 /* Without those that warm up or are cut off, unless they were asked for or are all there is. */
-static void leave_out_warmup(const struct diff_side *side, struct steps *steps, uint32_t *ret_left)
+static void leave_out_warmup(const struct diff_side *side, struct steps *steps,
+                             struct diff_measured *told)
 {
     uint32_t kept = 0;
 
-    *ret_left = 0;
     if (side->restriction->step_range_count > 0 ||
         steps->warmup_count + steps->cut_count >= steps->count)
         return;
     for (uint32_t i = 0; i < steps->count; i++) {
         if (step_counts(steps, &steps->items[i]))
             steps->items[kept++] = steps->items[i];
+        else if (steps->items[i].warmup)
+            told->warmup_count++;
+        else
+            told->cut_count++;
     }
-    *ret_left = steps->count - kept;
     steps->count = kept;
     steps->warmup_count = steps->cut_count = 0;
 }
@@ -324,7 +327,7 @@ static enum status take_steps(const struct diff_side *side, bool by_steps, unsig
                                      STR_ARG(side->run->name));
     }
     TRY(steps_find(side->run, side->restriction, arena, ret, err));
-    leave_out_warmup(side, ret, &measured->told.warmup_count);
+    leave_out_warmup(side, ret, &measured->told);
     if ((wanted & DIFF_TIME) != 0)
         steps_breakdown(side->run, ret);
     measured->told.step_count = ret->count;

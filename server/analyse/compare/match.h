@@ -32,6 +32,7 @@
 
 struct match_op { /* of one run, over all its hosts; texts are "" and hashes 0 where unknown */
     struct str module, name, scope, source, opcode, shape;
+    struct str called;      /* what tables call its module: "jit_f(6)"; no rule looks at it */
     uint64_t fingerprint;   /* of its program */
     uint64_t structure;     /* of its operands' opcodes and shapes */
     const uint64_t *leaves; /* ascending: each a hash of a scope and an opcode that it computes */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyse/hlo/scope.h"
+#include "analyse/scan/module_names.h"
 #include "analyse/stats/map64.h"
 #include "base/hash.h"
 #include "decode/hlo/hlo_module.h"
@@ -13,7 +14,8 @@ struct reading { /* of one run */
     const struct run_traces *run;
     struct match_run *ret;
     struct arena *arena;
-    struct map64 known; /* module and instruction -> item */
+    struct module_names modules; /* of the host that is read */
+    struct map64 known;          /* module and instruction -> item */
     uint32_t capacity;
 };
 
@@ -234,7 +236,11 @@ static void read_op(struct reading *reading, const struct host_trace *host, uint
         .source = op->source == 0 ? STR("") : trace_name(trace, op->source),
         .fingerprint = op->program == NO_PROGRAM ? 0 : trace->programs[op->program].fingerprint,
     };
-    uint64_t key = join(join(item.fingerprint, hash_of(item.module)), hash_of(item.name));
+    item.called = module_name_of(&reading->modules, op);
+
+    /* Hosts number their programs apart: one program of theirs is one item. */
+    struct str program = item.fingerprint != 0 ? item.module : item.called;
+    uint64_t key = join(join(item.fingerprint, hash_of(program)), hash_of(item.name));
     uint32_t *known = map64_at(&reading->known, key, UINT32_MAX);
 
     if (*known == UINT32_MAX) {
@@ -293,6 +299,8 @@ static void read_host(struct reading *reading, uint32_t host_index)
     uint32_t *item_of = arena_array(reading->arena, uint32_t, op_count);
 
     reading->ret->item_of[host_index] = item_of;
+    if (op_count > 0)
+        reading->modules = module_names_of(&reading->run->hosts[host_index], reading->arena);
     for (uint32_t i = 0; i < op_count; i++) {
         item_of[i] = UINT32_MAX;
         if (attribution->totals == NULL || attribution->totals[i].event_count > 0)

@@ -124,6 +124,7 @@ static void put_run_column(struct json *json, struct request *req, const struct 
     json_put_unsigned(json, "host_count", record->host_count);
     json_put_unsigned(json, "step_count", told->step_count);
     json_put_unsigned(json, "warmup_count", told->warmup_count);
+    json_put_unsigned(json, "cut_count", told->cut_count);
     json_put_text(json, "basis", told->basis);
     json_close(json, '}');
 }

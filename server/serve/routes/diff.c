@@ -31,6 +31,7 @@ static void put_side(struct json *json, const char *key, const struct asked_side
     json_put_text(json, "basis", measured->basis);
     json_put_unsigned(json, "step_count", measured->step_count);
     json_put_unsigned(json, "warmup_count", measured->warmup_count);
+    json_put_unsigned(json, "cut_count", measured->cut_count);
     json_put_integer(json, "mean_ps", measured->mean_ps);
     if (by_steps)
         json_put_integer(json, "median_ps", median_ps);

@@ -11,6 +11,7 @@ export interface DiffSide {
   basis: string;
   step_count: number;
   warmup_count: number;
+  cut_count: number;
   mean_ps: Ps;
   median_ps: Ps | null;
   breakdown: { kind: Kind; self_ps: Ps }[];

@@ -87,7 +87,13 @@ function basisOf(diff: Diff): string[] {
       ? `${what} stays at ${time(a.mean_ps)}.`
       : `${what} goes from ${time(a.mean_ps)} to ${time(b.mean_ps)}, ` +
         `${change(diff.total_delta_ps)}${ratio && ` (${ratio})`}; the rows sum to that.`;
-  const warm = (side: Diff['a']) => (side.warmup_count > 0 ? ` (${count(side.warmup_count)} warm-up excluded)` : '');
+  const warm = (side: Diff['a']) => {
+    const left = [
+      side.warmup_count > 0 ? `${count(side.warmup_count)} warm-up` : '',
+      side.cut_count > 0 ? `${count(side.cut_count)} cut by the capture` : '',
+    ].filter(Boolean);
+    return left.length > 0 ? ` (${left.join(', ')} excluded)` : '';
+  };
   const alike = a.step_count === b.step_count && warm(a) === warm(b);
   const counts = alike
     ? `${plural(a.step_count, 'step')}${warm(a)} each`
