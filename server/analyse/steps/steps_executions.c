@@ -8,23 +8,61 @@
 #include "trace/names/by_name.h"
 #include "trace/ps.h"
 
-/* The program that took the most time of those that ran at least twice on one device. */
-static uint32_t dominant_program(const struct attribution *attribution, const struct trace *trace)
+/* What ran, as numbers below `count`: programs, or the names of modules whose programs lie in files
+ * of their own. `of` has each execution's. */
+struct ran {
+    uint32_t *of;
+    uint32_t count;
+};
+
+static struct ran programs_of(const struct host_trace *host)
 {
-    int64_t *time_ps = memory_zeroed((size_t)trace->program_count + 1, sizeof(*time_ps));
-    uint32_t *runs = memory_zeroed((size_t)trace->program_count + 1, sizeof(*runs));
-    uint32_t best = NO_PROGRAM;
+    const struct attribution *attribution = host->attribution;
+    struct ran ret = {memory_zeroed((size_t)attribution->execution_count + 1, sizeof *ret.of),
+                      host->trace->program_count};
+
+    for (uint32_t i = 0; i < attribution->execution_count; i++)
+        ret.of[i] = attribution->executions[i].program;
+    return ret;
+}
+
+/* As their ops say it: so their times are those of the ops, by the device's clock where the file
+ * has it, which the slices on the modules' line are not. */
+static struct ran modules_of(const struct host_trace *host)
+{
+    const struct attribution *attribution = host->attribution;
+    struct ran ret = {memory_zeroed((size_t)attribution->execution_count + 1, sizeof *ret.of),
+                      host->trace->name_count};
+
+    for (uint32_t i = 0; i < attribution->entry_count; i++) {
+        const struct attributed *entry = &attribution->entries[i];
+
+        if (entry->execution < attribution->execution_count)
+            ret.of[entry->execution] = attribution->ops[entry->op].module;
+    }
+    for (uint32_t i = 0; i < attribution->execution_count; i++)
+        ret.of[i] = ret.of[i] == 0 ? ret.count : ret.of[i]; /* none says so */
+    return ret;
+}
+
+/* What took the most time of all that ran at least twice on one device; UINT32_MAX. */
+static uint32_t dominant(const struct attribution *attribution, const struct ran *ran)
+{
+    int64_t *time_ps = memory_zeroed((size_t)ran->count + 1, sizeof(*time_ps));
+    uint32_t *runs = memory_zeroed((size_t)ran->count + 1, sizeof(*runs));
+    uint32_t best = UINT32_MAX;
+
     for (uint32_t i = 0; i < attribution->execution_count; i++) {
         const struct execution *execution = &attribution->executions[i];
 
-        if (execution->program >= trace->program_count || execution->end_ps <= execution->start_ps)
+        if (ran->of[i] >= ran->count || execution->end_ps <= execution->start_ps)
             continue;
-        ps_add(&time_ps[execution->program], execution->end_ps - execution->start_ps);
-        runs[execution->program] +=
-            execution->device == attribution->executions[0].device || trace->program_count == 1;
+        ps_add(&time_ps[ran->of[i]], execution->end_ps - execution->start_ps);
+        runs[ran->of[i]] +=
+            execution->device == attribution->executions[0].device || ran->count == 1;
     }
-    for (uint32_t i = 0; i < trace->program_count; i++) {
-        if (runs[i] >= 2 && (best == NO_PROGRAM || time_ps[i] > time_ps[best]))
+    for (uint32_t i = 0; i < ran->count; i++) {
+        if (runs[i] >= 2 && (best == UINT32_MAX || time_ps[i] > time_ps[best]))
             best = i;
     }
     free(time_ps);
@@ -32,16 +70,15 @@ static uint32_t dominant_program(const struct attribution *attribution, const st
     return best;
 }
 
-static void add_executions(const struct host_trace *host, uint32_t index, uint32_t program,
-                           struct step_list *list)
+static void add_executions(const struct host_trace *host, uint32_t index, const struct ran *ran,
+                           uint32_t which, struct str name, struct step_list *list)
 {
     const struct attribution *attribution = host->attribution;
-    struct str name = module_names_of(host, list->arena).of[program];
 
     for (uint32_t i = 0; i < attribution->execution_count; i++) {
         const struct execution *execution = &attribution->executions[i];
 
-        if (execution->program == program && execution->end_ps > execution->start_ps)
+        if (ran->of[i] == which && execution->end_ps > execution->start_ps)
             step_list_add(list, (struct step){
                                     .host = index,
                                     .name = name,
@@ -89,8 +126,8 @@ static int64_t add_modules(const struct host_trace *host, uint32_t index, name_i
     return most >= 2 ? total_ps : 0;
 }
 
-/* Programs that lie in files of their own are known to a trace by the names of its modules. */
-static void add_dominant_module(const struct host_trace *host, uint32_t index,
+/* Where ops name no module, the slices on the modules' line tell. */
+static void add_dominant_slices(const struct host_trace *host, uint32_t index,
                                 struct step_list *list)
 {
     const struct name_stats *stats;
@@ -110,6 +147,27 @@ static void add_dominant_module(const struct host_trace *host, uint32_t index,
     }
     if (best_ps > 0)
         add_modules(host, index, best, list);
+}
+
+static void add_dominant(const struct host_trace *host, uint32_t index, struct step_list *list)
+{
+    struct ran ran = programs_of(host);
+    uint32_t which = dominant(host->attribution, &ran);
+
+    if (which != UINT32_MAX) {
+        struct str name = module_names_of(host, list->arena).of[which];
+
+        add_executions(host, index, &ran, which, name, list);
+    } else {
+        free(ran.of);
+        ran = modules_of(host);
+        which = dominant(host->attribution, &ran);
+        if (which != UINT32_MAX)
+            add_executions(host, index, &ran, which, trace_name(host->trace, which), list);
+        else
+            add_dominant_slices(host, index, list);
+    }
+    free(ran.of);
 }
 
 /* The executions of all devices in order of time, where each device has as many: the first of all
@@ -182,13 +240,7 @@ void find_executions(const struct host_trace *host, uint32_t index, struct step_
 
     if (attribution == NULL || attribution->execution_count < 2)
         return;
-
-    uint32_t program = dominant_program(attribution, host->trace);
-
-    if (program != NO_PROGRAM)
-        add_executions(host, index, program, &all);
-    else
-        add_dominant_module(host, index, &all);
+    add_dominant(host, index, &all);
     if (all.count > 0)
         qsort(all.items, all.count, sizeof(*all.items), step_by_start);
     if (!join_by_turn(&all, list))
