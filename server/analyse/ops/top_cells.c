@@ -90,7 +90,8 @@ static struct cell mean_cell(const struct top_work *work, const struct top_row *
     int64_t whole_ps = work->by == BY_MODULE ? row->self_ps : row->whole_ps;
     int64_t count = (int64_t)row->count;
 
-    return cell_integer(count > 0 ? (whole_ps + count / 2) / count : 0);
+    /* Rounded; a sum at the end of what a number holds has no room for a half more. */
+    return cell_integer(count > 0 ? whole_ps / count + (whole_ps % count + count / 2) / count : 0);
 }
 
 static struct cell spread_cell(const struct top_work *work, const struct top_row *row,
