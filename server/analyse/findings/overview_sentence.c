@@ -171,19 +171,27 @@ static void put_counted(struct text *out, const struct overview *overview, const
     text_puts(out, excluded > 0 ? " excluded" : "");
 }
 
+static bool reads_alike(int64_t a_ps, int64_t b_ps)
+{
+    return str_equal(str_of(human_ps(a_ps).text), str_of(human_ps(b_ps).text));
+}
+
 /* What repeats from work to work has a mean that the first and the last moment give, whatever
- * single steps do to each other; spans stand for themselves. */
+ * single steps do to each other; spans stand for themselves. A mean is called so where tables and
+ * bars, which have the median, read otherwise. */
 static void put_step(struct text *out, const struct overview *overview)
 {
     bool from_work = overview->time_rule == STEP_TIME_WORK;
     bool far = overview->counted > 1 && overview->max_ps / FAR > overview->median_ps;
+    bool is_mean = from_work && overview->counted > 1 &&
+                   (far || !reads_alike(overview->mean_ps, overview->median_ps));
     int64_t step_ps = from_work ? overview->mean_ps : overview->median_ps;
 
     text_putf(out, "A step takes %s (", human_ps(step_ps).text);
     if (overview->counted > 1 && !far && overview->stdev_ps > 0)
         text_putf(out, "± %s; ", human_ps(overview->stdev_ps).text);
-    put_counted(out, overview, far && from_work ? "mean" : far ? "median" : NULL);
-    if (far && from_work)
+    put_counted(out, overview, is_mean ? "mean" : far ? "median" : NULL);
+    if (is_mean)
         text_putf(out, "; median %s", human_ps(overview->median_ps).text);
     if (far)
         text_putf(out, "; the longest %s", human_ps(overview->max_ps).text);

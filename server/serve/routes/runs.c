@@ -44,7 +44,7 @@ static const struct column columns[] = {
     {"file_bytes", "size", UNIT_BYTES, true},
     {"slice_count", "slices", UNIT_COUNT, true},
     {"step_count", "steps", UNIT_COUNT, true},
-    {"step_median_ps", "step", UNIT_PS, true},
+    {"step_median_ps", "median step", UNIT_PS, true},
     {"error", "error", UNIT_TEXT, false},
     {"title", "title", UNIT_TEXT, false}, /* shown where some run has one */
 };

@@ -108,7 +108,7 @@ export function runsSentence(runs: readonly Run[], all: number): Sentence {
   sentence.push(
     ` The newest with steps, ${named(newest.name)}, takes `,
     strong(time(newest.step_median_ps!)),
-    ' a step',
+    ' a step (median)',
   );
   const before = ready.slice(ready.indexOf(newest) + 1).find((run) => seriesOf(run.name) === seriesOf(newest.name));
   if (before) {

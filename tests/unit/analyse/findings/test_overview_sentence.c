@@ -63,6 +63,16 @@ static void with_steps(void **state)
           "s). Of the time of all 11 steps 61 % is compute, 22 % waits for input, 9.4 % is exposed "
           "communication.");
     overview = steps();
+    overview.time_rule = STEP_TIME_WORK;
+    overview.mean_ps = INT64_C(54600) * 1000 * 1000;
+    check("from work to work: the mean, and the median by its name", &overview,
+          "A step takes 54.6 ms (± 800 µs; mean of 11 steps, 1 warm-up excluded; median 54.1 ms). "
+          "61 % is compute, 22 % waits for input, 9.4 % is exposed communication.");
+    overview.mean_ps = overview.median_ps;
+    check("... which need no names where they read alike", &overview,
+          "A step takes 54.1 ms (± 800 µs; 11 steps, 1 warm-up excluded). 61 % is compute, 22 % "
+          "waits for input, 9.4 % is exposed communication.");
+    overview = steps();
     overview.counted = 10;
     overview.cut_count = 1;
     check("one that the end cuts", &overview,
