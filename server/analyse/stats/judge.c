@@ -119,6 +119,40 @@ static void add_run_spread(struct shift *shift, int64_t middle, const struct jud
     shift->high = shift->delta > shift->high ? shift->delta : shift->high;
 }
 
+/* The middle of how far values are from their median, as a normal spread has it. */
+static double spread_of(const int64_t *values, uint32_t count, int64_t middle)
+{
+    const double of_deviations = 1.4826;
+    int64_t *away = memory_resize(NULL, (size_t)count + 1, sizeof *away);
+
+    for (uint32_t i = 0; i < count; i++)
+        away[i] = to_i64(fabs((double)values[i] - (double)middle));
+
+    double ret = count > 0 ? of_deviations * (double)median_of(away, count) : 0;
+
+    free(away);
+    return ret;
+}
+
+/* What one run of each side cannot tell, of the baseline's median: nothing where steps vary as
+ * little as on a machine of one's own. */
+static double untold_by(double a_spread, double b_spread)
+{
+    double spread = sqrt((a_spread * a_spread + b_spread * b_spread) / 2);
+
+    return fmin(UNTOLD_MOST, fmax(0, UNTOLD_TIMES * (spread - QUIET)));
+}
+
+static double untold(const struct shift *shift, const int64_t *a, uint32_t a_count,
+                     const int64_t *b, uint32_t b_count)
+{
+    if (shift->a_median <= 0 || shift->b_median <= 0)
+        return 0;
+    return untold_by(spread_of(a, a_count, shift->a_median) / (double)shift->a_median,
+                     spread_of(b, b_count, shift->b_median) / (double)shift->b_median) *
+           (double)shift->a_median;
+}
+
 static int64_t median_copied(const int64_t *values, uint32_t count)
 {
     int64_t *copy = memory_resize(NULL, (size_t)count + 1, sizeof *copy);
@@ -160,7 +194,14 @@ struct judgement judge_lists(const int64_t *baseline, uint32_t baseline_count,
     ret.shift.low = shift.low;
     ret.shift.high = shift.high;
     add_run_spread(&ret.shift, shift.middle, rule);
-    decide(&ret, 1, of_both, rule);
+
+    double more = untold(&ret.shift, baseline, baseline_count, values, count);
+    ret.shift.low = to_i64((double)ret.shift.low - more);
+    ret.shift.high = to_i64((double)ret.shift.high + more);
+    decide(&ret, 1, more > 0 ? 0 : of_both, rule); /* more steps of one run do not tell of others */
+    if (more > 0 && ret.answer == JUDGED_MAYBE)
+        ret.reason = "steps vary so much that the next run may be as far off; a baseline of "
+                     "several runs tells";
     return ret;
 }
 
@@ -214,17 +255,12 @@ struct judgement judge_summaries(const struct summary *baseline, const struct su
 
 struct run_level run_level_of(const int64_t *values, uint32_t count)
 {
-    const double of_median = 1.2533, of_deviations = 1.4826; /* of a normal spread */
+    const double of_median = 1.2533; /* of a normal spread */
     struct run_level ret = {.middle = median_copied(values, count)};
-    int64_t *away = memory_resize(NULL, (size_t)count + 1, sizeof *away);
-
-    for (uint32_t i = 0; i < count; i++)
-        away[i] = to_i64(fabs((double)values[i] - (double)ret.middle));
     double widening = rank_shift_widening(values, count, NULL, 0);
+
     if (count > 1)
-        ret.error =
-            of_median * of_deviations * (double)median_of(away, count) * sqrt(widening / count);
-    free(away);
+        ret.error = of_median * spread_of(values, count, ret.middle) * sqrt(widening / count);
     return ret;
 }
 

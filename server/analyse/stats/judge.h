@@ -10,9 +10,11 @@
  *
  * The interval is of the rank test (rank_shift.h): each of its bounds holds with `confidence`
  * (0.99). It is widened by what neighbouring steps are alike, and by RUN_SPREAD, what two runs of
- * one code differ by beside their steps at least. One pair of runs cannot tell how much that is:
- * where it may be more, as on a machine that others use, the baseline is to be several runs, and
- * what those differ by among themselves takes the place of both (judge_runs).
+ * one code differ by beside their steps at least. One pair of runs cannot tell how much that is,
+ * but where it is more, as on a machine that others use, steps vary, too: where they vary by more
+ * than QUIET, the bounds are wider by UNTOLD_TIMES what they are beyond it, and by UNTOLD_MOST at
+ * most. There the baseline is to be several runs: what those differ by among themselves takes the
+ * place of all that (judge_runs).
  *
  * How often each answer comes: docs/compare.md, of pairs that tests/unit/analyse/test_judge.c makes
  * and of real ones (tests/bench/gate.py).
@@ -28,6 +30,9 @@ const char *judged_word(enum judged answer); /* "ok", "maybe", "unknown", "regre
 
 #define MAX_REGRESS 0.01
 #define RUN_SPREAD 0.0015 /* standard deviation, of the baseline's median */
+#define QUIET 0.0175      /* the same of steps */
+#define UNTOLD_TIMES 40
+#define UNTOLD_MOST 0.5 /* of the baseline's median */
 
 struct judge_rule {
     double max_regress;      /* of the baseline's median: MAX_REGRESS */
