@@ -121,9 +121,37 @@ async function copies({ browser, url }) {
   }
 }
 
+/* A number on the page leads to so many slices, and to no others. */
+async function slicesOfOps({ browser, url }) {
+  for (const run of RUNS) {
+    const { rows } = await json(url, `api/top?run=${run}&by=op&limit=5000`);
+    for (const { name, module, event_count: wanted } of rows) {
+      const q = `op:${name}${module ? ` module:${module}` : ''}`;
+      const found = await json(url, `api/search?run=${run}&limit=1&q=${encodeURIComponent(q)}`);
+      assert.equal(found.row_count, wanted, `${run}: ${q}`);
+    }
+    /* And so says the page, for the first and for one whose name begins others' names. */
+    for (const row of [
+      rows[0],
+      rows.find(({ name }) => rows.some((other) => other.name.startsWith(`${name}.`))),
+    ].filter(Boolean))
+      await on(browser, url, `?run=${run}&view=ops&q=${encodeURIComponent(`"${row.name}"`)}`, async (page) => {
+        await page.locator('main .table-row a', { hasText: row.name }).first().click();
+        await page.waitForURL(/view=timeline/);
+        await settle(page);
+        const words = await page.locator('main').innerText();
+        assert.match(
+          words.replaceAll('\u202f', ''),
+          new RegExp(`Search ${row.event_count}\\b|\\b${row.event_count} (hits|slices)`),
+        );
+      });
+  }
+}
+
 export const tests = {
   'where the time goes: ops and what holds them up fill the step': timeOfTheStep,
   'where the time goes: a step that compiles says so first': compileFirst,
   'devices are as busy on the overview as on the page of hosts': busyDevices,
+  "an op's link finds its slices, all of them and no others": slicesOfOps,
   "what is copied is the server's CSV": copies,
 };

@@ -13,6 +13,9 @@ static struct str shown(struct arena *arena, const struct search_terms *terms)
                           STR_ARG(terms->args[i].value));
     if (terms->arg_text.count > 0)
         args = str_format(arena, "%.*s[*%.*s*]", STR_ARG(args), STR_ARG(terms->arg_text));
+    if (terms->whole.count + terms->op.count + terms->module.count > 0)
+        args = str_format(arena, "%.*s{%.*s|%.*s|%.*s}", STR_ARG(args), STR_ARG(terms->whole),
+                          STR_ARG(terms->op), STR_ARG(terms->module));
     return str_format(arena, "%.*s|%.*s|%.*s|%.*s|%.*s|%lld|%lld|%.*s", STR_ARG(terms->name),
                       STR_ARG(terms->track), STR_ARG(terms->host), STR_ARG(terms->scope),
                       STR_ARG(terms->source), (long long)terms->min_dur_ps,
@@ -42,6 +45,9 @@ static void read(void **state)
         {"at most", "dur<=0ps", "|||||0|0|"},
         {"all", "dot track:Stream host:A scope:MLP source:model.py:88 name:x k=v",
          "x|stream|a|mlp|model.py:88|0|-1|[k=v]"},
+        {"an op of a module, as tables print them", "op:Dot.62 module:jit_f(2)",
+         "|||||0|-1|{|Dot.62|jit_f(2)}"},
+        {"a whole name", "is:\"end: a=b\"", "|||||0|-1|{end: a=b||}"},
         {"a sign without a word", "track:", "track:|||||0|-1|"},
     };
     struct arena *arena = arena_create();

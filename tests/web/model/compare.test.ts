@@ -196,10 +196,13 @@ describe('where a row leads', () => {
     expect(goalOf(row({ a_name: 'dot.1 + 1' }), 'op', 'a', 'x')).toMatchObject({
       run: 'x',
       view: 'timeline',
-      find: 'dot.1',
+      find: 'op:dot.1',
     });
     expect(goalOf(row({ b_name: null, state: 'gone' }), 'op', 'b', 'y')).toBeNull();
-    expect(goalEither(row({ b_name: null, state: 'gone' }), 'op', 'x', 'y')).toMatchObject({ run: 'x', find: 'dot.1' });
+    expect(goalEither(row({ b_name: null, state: 'gone' }), 'op', 'x', 'y')).toMatchObject({
+      run: 'x',
+      find: 'op:dot.1',
+    });
     expect(goalOf(row({ b_name: 'jit(f)/mlp' }), 'scope', 'b', 'y@step=3')).toMatchObject({
       run: 'y',
       view: 'ops',

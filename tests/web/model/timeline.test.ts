@@ -82,6 +82,7 @@ test.each([
   ['name:dot dur<=2us', 'dot'],
   ['"two  words" x', 'two  words x'],
   ['hlo_op="a b" x', 'x'],
+  ['op:dot.62 module:jit_f is:"a b" x', 'x'],
   ['= x', '= x'],
   ['track: x', 'track: x'],
 ])('what a name holds of %s', (find, text) => expect(nameText(find)).toBe(text));

@@ -10,6 +10,7 @@ import type { Run } from '../data/types';
 import type { Changes } from './address';
 import { cutMiddle, shown } from './cut';
 import { fixed, share, THIN, time, timeExact, toBig, toNumber, UNKNOWN, type Scale, inScale } from './numbers';
+import { slicesOfOp } from './search';
 
 export interface Side {
   run: string;
@@ -252,7 +253,7 @@ export function goalOf(row: DiffRow, by: string, side: 'a' | 'b', text: string):
   if (!isOp(row)) return row.key === 'other' ? null : intoRun(text, { view: 'steps', by: 'idle' });
   const name = side === 'a' ? row.a_name : row.b_name;
   if (name === null || /^\(no \w+\)$/.test(name)) return null;
-  if (by === 'op') return intoRun(text, { view: 'timeline', find: firstOf(name) });
+  if (by === 'op') return intoRun(text, { view: 'timeline', find: slicesOfOp(firstOf(name), null) });
   if (by === 'scope' || by === 'module') return intoRun(text, { view: 'ops', [by]: name });
   return intoRun(text, { view: 'ops', q: `${by}:"${name}"` });
 }

@@ -3,7 +3,20 @@
  *
  *   fusion dur>1ms track:stream    the text of names is "fusion"; the server reads the rest
  */
-const TERM = /^(dur[<>]=?|(track|host|scope|source):.|[^=]+=)/;
+const TERM = /^(dur[<>]=?|(track|host|scope|source|op|module|is):.|[^=]+=)/;
+
+const quoted = (text: string) => (/\s/.test(text) ? `"${text}"` : text);
+
+/* The slices of an op, and no others; a name with a quote in it can only be looked for. */
+export function slicesOfOp(name: string, module: string | null | undefined): string {
+  if (name.includes('"') || module?.includes('"')) return name;
+  return `op:${quoted(name)}${module ? ` module:${quoted(module)}` : ''}`;
+}
+
+/* The slices that bear this name, and no others. */
+export function slicesNamed(name: string): string {
+  return name.includes('"') ? name : `is:${quoted(name)}`;
+}
 
 /* In small letters; empty: names are not asked for. */
 export function nameText(find: string): string {

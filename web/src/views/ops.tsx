@@ -7,6 +7,7 @@ import { restriction } from '../data/restriction';
 import type { RunDetails, TopList, TopRow } from '../data/types';
 import { shortScope, shortSource } from '../model/cut';
 import { kernelLabels } from '../model/kernel_label';
+import { slicesNamed, slicesOfOp } from '../model/search';
 import { areNamesShared, type Cell } from '../model/table';
 import {
   count,
@@ -48,8 +49,9 @@ function pluralOf(noun: string): string {
 
 /* Where the name of a row leads. */
 function goalOf(row: TopRow, by: string): Changes {
-  if (by === 'op' || by === 'name' || by === 'kernel' || by === 'api' || by === 'annotation')
-    return { view: 'timeline', find: row.name, slice: null };
+  if (by === 'op') return { view: 'timeline', find: slicesOfOp(row.name, row.module), slice: null };
+  if (by === 'name' || by === 'kernel' || by === 'api' || by === 'annotation')
+    return { view: 'timeline', find: slicesNamed(row.name), slice: null };
   if (by === 'track') return { view: 'timeline', track: row.key };
   if (by === 'scope' || by === 'module' || by === 'host' || by === 'device')
     return { by: 'op', [by]: by === 'device' ? row.name.replace(/^\D+/, '') || row.name : row.name, q: null };

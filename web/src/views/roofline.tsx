@@ -21,6 +21,7 @@ import {
   UNKNOWN,
 } from '../model/numbers';
 import { pointsOf, rooflineSentence } from '../model/roofline';
+import { slicesOfOp } from '../model/search';
 import { sentenceCase } from '../model/sentence';
 import { Link } from '../ui/link';
 import { Failed, Waiting } from '../ui/states';
@@ -81,7 +82,7 @@ function columnsOf(rows: readonly RooflineRow[]): Column<RooflineRow>[] {
       cell: (row) => (
         <span class={row.kind ? `kind-${row.kind}` : undefined}>
           {row.kind && <span class="swatch" data-tip={row.kind} />}
-          <Link to={{ view: 'timeline', find: row.name, slice: null }}>
+          <Link to={{ view: 'timeline', find: slicesOfOp(row.name, row.module), slice: null }}>
             <Name text={row.name} />
           </Link>
         </span>
@@ -265,7 +266,7 @@ export function RooflineView({ run }: { run: RunDetails }) {
             rowKey={(row) => row.key}
             focused={query.value.key ?? null}
             onFocusRow={(row) => go({ key: row.key }, 'replace')}
-            onOpen={(row) => go({ view: 'timeline', find: row.name, slice: null }, 'push')}
+            onOpen={(row) => go({ view: 'timeline', find: slicesOfOp(row.name, row.module), slice: null }, 'push')}
             openOn="enter"
             weight={(row) => toNumber(row.self_ps)}
             scroll

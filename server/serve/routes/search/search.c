@@ -10,6 +10,7 @@
  */
 #include <stdlib.h>
 
+#include "analyse/scan/module_names.h"
 #include "serve/routes.h"
 #include "serve/routes/search/pick.h"
 #include "serve/routes/search/search_args.h"
@@ -25,14 +26,20 @@ static const struct param params[] = {
     {.name = NULL},
 };
 
-static const bool *names_that_hold(const struct trace *trace, struct str part, struct arena *arena)
+/* Names that hold the text, and are the whole one; "" any. */
+static const bool *names_that_hold(const struct trace *trace, struct str part, struct str whole,
+                                   struct arena *arena)
 {
     bool *names = arena_array(arena, bool, (size_t)trace->name_count + 1);
     const struct name_stats *stats;
     uint32_t count = trace_name_stats(trace, &stats);
 
-    for (uint32_t i = 0; i < count; i++)
-        names[stats[i].name] = search_holds(trace_name(trace, stats[i].name), part);
+    for (uint32_t i = 0; i < count; i++) {
+        struct str name = trace_name(trace, stats[i].name);
+
+        names[stats[i].name] =
+            search_holds(name, part) && (whole.count == 0 || str_equal(name, whole));
+    }
     return names;
 }
 
@@ -66,22 +73,40 @@ static bool any_name_holds(const struct run_traces *run, struct str part)
     return false;
 }
 
-/* Sets the bit of every slice of an op whose scope and source hold the texts. */
-static void mark_ops(const struct host_trace *host, struct str scope, struct str source,
-                     uint64_t *slices)
+/* By op: do its scope and source hold the texts, and is it the op, of the module, that is named? */
+static const bool *ops_that_hold(const struct host_trace *host, const struct search_terms *terms,
+                                 struct arena *arena)
+{
+    const struct attribution *of = host->attribution;
+    const struct trace *trace = host->trace;
+    bool *ops = arena_array(arena, bool, (size_t)of->op_count + 1);
+
+    for (uint32_t i = 0; i < of->op_count; i++) {
+        const struct op *op = &of->ops[i];
+
+        ops[i] = search_holds(trace_name(trace, op->scope), terms->scope) &&
+                 search_holds(trace_name(trace, op->source), terms->source) &&
+                 (terms->op.count == 0 || str_equal(trace_name(trace, op->name), terms->op)) &&
+                 (terms->module.count == 0 || module_is(trace, op, terms->module));
+    }
+    return ops;
+}
+
+/* Sets the bit of every slice of such an op. */
+static void mark_ops(const struct host_trace *host, const struct search_terms *terms,
+                     uint64_t *slices, struct arena *arena)
 {
     const struct attribution *of = host->attribution;
 
-    for (uint32_t i = 0; of != NULL && i < of->entry_count; i++) {
+    if (of == NULL)
+        return;
+
+    const bool *ops = ops_that_hold(host, terms, arena);
+
+    for (uint32_t i = 0; i < of->entry_count; i++) {
         const struct attributed *entry = &of->entries[i];
 
-        if (entry->op >= of->op_count || entry->slice >= host->trace->slice_count)
-            continue;
-
-        const struct op *op = &of->ops[entry->op];
-
-        if (search_holds(trace_name(host->trace, op->scope), scope) &&
-            search_holds(trace_name(host->trace, op->source), source))
+        if (entry->op < of->op_count && ops[entry->op] && entry->slice < host->trace->slice_count)
             slices[entry->slice / 64] |= UINT64_C(1) << entry->slice % 64;
     }
 }
@@ -90,8 +115,8 @@ static void mark_elsewhere(const struct host_trace *host, struct str part, uint6
                            struct arena *arena)
 {
     search_arg_texts(host->trace, part, slices, arena);
-    mark_ops(host, part, STR(""), slices);
-    mark_ops(host, STR(""), part, slices);
+    mark_ops(host, &(struct search_terms){.scope = part}, slices, arena);
+    mark_ops(host, &(struct search_terms){.source = part}, slices, arena);
 }
 
 /* A bit a slice of the host: what the args, scope and source of the terms leave, and where names
@@ -101,7 +126,9 @@ static const uint64_t *slices_by_facts(const struct host_trace *host,
                                        struct arena *arena)
 {
     size_t words = (size_t)host->trace->slice_count / 64 + 1;
-    uint32_t ops = terms->arg_count + (terms->scope.count > 0 || terms->source.count > 0);
+    bool asks_ops =
+        terms->scope.count + terms->source.count + terms->op.count + terms->module.count > 0;
+    uint32_t ops = terms->arg_count + asks_ops;
     uint32_t texts = ops + (terms->arg_text.count > 0);
     uint64_t *all = NULL;
 
@@ -111,7 +138,7 @@ static const uint64_t *slices_by_facts(const struct host_trace *host,
         if (i < terms->arg_count)
             search_args(host->trace, terms->args[i], some, arena);
         else if (i < ops)
-            mark_ops(host, terms->scope, terms->source, some);
+            mark_ops(host, terms, some, arena);
         else if (i < texts)
             search_arg_texts(host->trace, terms->arg_text, some, arena);
         else
@@ -132,8 +159,9 @@ static void search_host(struct pick *pick, uint32_t host, const struct search_te
         return;
 
     const uint64_t *slices = slices_by_facts(at, terms, elsewhere, pick->arena);
-    const bool *names = terms->name.count > 0 && !elsewhere
-                            ? names_that_hold(at->trace, terms->name, pick->arena)
+    struct str part = elsewhere ? STR("") : terms->name;
+    const bool *names = part.count + terms->whole.count > 0
+                            ? names_that_hold(at->trace, part, terms->whole, pick->arena)
                             : NULL;
     const bool *tracks =
         terms->track.count > 0 ? tracks_that_hold(at->trace, terms->track, pick->arena) : NULL;

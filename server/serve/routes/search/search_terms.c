@@ -110,16 +110,21 @@ static bool read_prefixed(struct str word, struct arena *arena, struct search_te
     const struct {
         struct str prefix;
         struct str *at;
+        bool is_whole;
     } texts[] = {
-        {STR("name:"), &terms->name},     {STR("track:"), &terms->track},
-        {STR("host:"), &terms->host},     {STR("scope:"), &terms->scope},
-        {STR("source:"), &terms->source}, {STR("arg:"), &terms->arg_text},
+        {STR("name:"), &terms->name, false},     {STR("track:"), &terms->track, false},
+        {STR("host:"), &terms->host, false},     {STR("scope:"), &terms->scope, false},
+        {STR("source:"), &terms->source, false}, {STR("arg:"), &terms->arg_text, false},
+        {STR("is:"), &terms->whole, true},       {STR("op:"), &terms->op, true},
+        {STR("module:"), &terms->module, true},
     };
 
     for (size_t i = 0; i < COUNT(texts); i++) {
         if (!str_starts(word, texts[i].prefix) || word.count == texts[i].prefix.count)
             continue;
-        *texts[i].at = in_small_letters(arena, str_skip(word, texts[i].prefix.count));
+        struct str text = str_skip(word, texts[i].prefix.count);
+
+        *texts[i].at = texts[i].is_whole ? text : in_small_letters(arena, text);
         return true;
     }
     return false;

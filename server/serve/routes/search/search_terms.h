@@ -4,8 +4,11 @@
  *   fusion dur>1ms arg.run_id=7 arg:x track:stream host:a scope:mlp source:model.py:88 "two words"
  *   `name' `-----' `----------' `---' `----------' `----' `-------' `------------------' `-------'
  *
+ *   op:dot.62 module:"jit_f(2)" is:"end: dot.62"       whole, as tables print them
+ *
  * Words without a sign are one text, parted by single spaces, which the name holds; all terms must
- * hold at once. ASCII case is aside but in args, which are compared exactly.
+ * hold at once. ASCII case is aside but in args and in what is named whole, which are compared
+ * exactly.
  */
 #ifndef JVIEWD_SERVE_ROUTES_SEARCH_SEARCH_TERMS_H
 #define JVIEWD_SERVE_ROUTES_SEARCH_SEARCH_TERMS_H
@@ -21,6 +24,7 @@ struct search_arg { /* key = value */
 
 struct search_terms { /* texts in small letters; "" any */
     struct str name, track, host, scope, source, arg_text;
+    struct str whole, op, module;   /* as they are, not in small letters: of the slice, of its op */
     int64_t min_dur_ps, max_dur_ps; /* both are inside */
     struct search_arg args[SEARCH_ARGS_MAX];
     uint32_t arg_count;

@@ -6,6 +6,7 @@ import { go, query } from '../../data/place';
 import { useJson } from '../../data/resource';
 import { shortScope, shortSource } from '../../model/cut';
 import { count, plural, size, time, toNumber, UNKNOWN } from '../../model/numbers';
+import { slicesOfOp } from '../../model/search';
 import { Link } from '../../ui/link';
 import { Failed } from '../../ui/states';
 import { RoomContext, type Room } from '../../ui/fit';
@@ -82,7 +83,9 @@ export function HloInstructionPane({ of }: { of: HloInstruction }) {
       </h2>
       {of.self_ps !== null && (
         <p>
-          <Link to={{ view: 'timeline', find: of.name, name: null, module: null }}>Its slices</Link>
+          <Link to={{ view: 'timeline', find: slicesOfOp(of.name, query.value.module), name: null, module: null }}>
+            Its slices
+          </Link>
         </p>
       )}
       <Facts of={of} />

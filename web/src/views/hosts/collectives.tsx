@@ -11,6 +11,7 @@ import { arrivalAt, arrivalHeight, paintArrivals } from '../../draw/arrivals';
 import { readTokens } from '../../draw/tokens';
 import { formatSpan } from '../../model/address';
 import { shown } from '../../model/cut';
+import { slicesOfOp } from '../../model/search';
 import { collectivesSentence, executionsWords, laneOf, lanesOf, turnsOf, turnWords } from '../../model/collectives';
 import {
   count,
@@ -65,7 +66,7 @@ function columnsOf(rows: readonly CollectiveRow[], by: string): Column<Collectiv
         row.name === null ? (
           UNKNOWN
         ) : by === 'op' ? (
-          <Link to={{ view: 'timeline', find: row.name, slice: row.longest }}>
+          <Link to={{ view: 'timeline', find: slicesOfOp(row.name, null), slice: row.longest }}>
             <Name text={row.name} />
           </Link>
         ) : (

@@ -4,6 +4,7 @@ import type { Changes } from '../../model/address';
 import { kernelLabels } from '../../model/kernel_label';
 import { type KernelRow } from '../../model/kernels';
 import { count, inScale, shareCell, timeExact, UNKNOWN, type Scale } from '../../model/numbers';
+import { slicesNamed } from '../../model/search';
 import { Link } from '../../ui/link';
 import { type Column } from '../../ui/table';
 import { Name, nameRoom } from '../../ui/text';
@@ -23,7 +24,7 @@ export const why = (row: KernelRow, key: string): string | null => row.reasons?.
 
 export function goalOf(row: KernelRow): Changes {
   if (row.slice !== undefined) return { view: 'timeline', slice: row.slice, by: null };
-  return { view: 'timeline', find: row.name, slice: null, by: null };
+  return { view: 'timeline', find: slicesNamed(row.name), slice: null, by: null };
 }
 
 /* Times of all executions add up over kernels; spreads do not. */

@@ -16,6 +16,7 @@ import {
   toNumber,
   UNKNOWN,
 } from '../../model/numbers';
+import { slicesNamed } from '../../model/search';
 import { placeOf } from '../../model/source';
 import { Link } from '../../ui/link';
 import { SourcePlace } from '../../ui/source';
@@ -84,7 +85,7 @@ function Figures({ slice }: { slice: SliceDetails }) {
       {slice.self_ps !== null && <span data-tip={timeExact(slice.self_ps)}>self {time(slice.self_ps)}</span>}
       {mates && (
         <span>
-          <Link to={{ find: slice.name }} title="All slices of this name">
+          <Link to={{ find: slicesNamed(slice.name) }} title="All slices of this name">
             {mates.rank === null ? `one of ${count(mates.count)}` : rankWords(mates.rank, mates.count)}
           </Link>
           {mates.count > 1 && ` (median ${time(mates.p50_ps)})`}
