@@ -1,20 +1,27 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """run.py SECONDS [NAME...]: every fuzz target for SECONDS, two at a time; what each found.
+run.py --all HOURS [NAME...]: in pieces of five minutes, always the target that has run least. Minutes are kept in
+build/fuzz-minutes.json and corpora where they are, so it goes on another day where it was.
 
 New inputs are kept in build/fuzz-corpus/NAME, crashes in build/fuzz-findings/NAME. A line a target:
 name, executions, executions per second, size of the corpus, findings.
 """
 
 import concurrent.futures
+import json
 import os
 import pathlib
 import re
 import subprocess
 import sys
+import threading
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BINARIES = ROOT / "build/fuzz/tests/fuzz"
+MINUTES = ROOT / "build/fuzz-minutes.json"
+PIECE_S, AT_ONCE = 300, 2
 
 
 def run(target, seconds):
@@ -40,14 +47,60 @@ def run(target, seconds):
     return code
 
 
+class Ledger:
+    """How many minutes each target has run in all."""
+
+    def __init__(self, targets, until):
+        self.lock, self.until, self.busy = threading.Lock(), until, set()
+        known = json.loads(MINUTES.read_text()) if MINUTES.exists() else {}
+        self.minutes = {**known, **{target.name: known.get(target.name, 0) for target in targets}}
+        self.targets = {target.name: target for target in targets}
+
+    def take(self):
+        with self.lock:
+            free = sorted(self.targets.keys() - self.busy, key=lambda name: (self.minutes[name], name))
+            if not free or time.monotonic() >= self.until:
+                return None
+            self.busy.add(free[0])
+            return self.targets[free[0]]
+
+    def put(self, target, seconds):
+        with self.lock:
+            self.busy.remove(target.name)
+            self.minutes[target.name] += seconds / 60
+            MINUTES.write_text(json.dumps(self.minutes, indent=1, sort_keys=True))
+
+
+def keep_running(ledger):
+    """The worst exit code."""
+    code = 0
+    while (target := ledger.take()) is not None:
+        began = time.monotonic()
+        code = run(target, max(1, min(PIECE_S, int(ledger.until - began)))) or code
+        ledger.put(target, time.monotonic() - began)
+    return code
+
+
+def run_all(targets, hours):
+    ledger = Ledger(targets, time.monotonic() + hours * 3600)
+    with concurrent.futures.ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
+        codes = [one.result() for one in [pool.submit(keep_running, ledger) for _ in range(AT_ONCE)]]
+    for name in sorted(ledger.targets):
+        print(f"{name.removeprefix('fuzz_'):14} {ledger.minutes[name]:8.1f} minutes in all", flush=True)
+    return any(codes)
+
+
 def main():
-    seconds, names = int(sys.argv[1]), sys.argv[2:]
+    goes_on = sys.argv[1] == "--all"
+    amount, names = float(sys.argv[2 if goes_on else 1]), sys.argv[3 if goes_on else 2:]
     targets = sorted(path for path in BINARIES.glob("fuzz_*") if os.access(path, os.X_OK) and path.is_file())
     targets = [path for path in targets if not names or path.name.removeprefix("fuzz_") in names]
     if not targets:
         sys.exit(f"no fuzz targets in {BINARIES}")
-    with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
-        codes = list(pool.map(lambda target: run(target, seconds), targets))
+    if goes_on:
+        sys.exit(run_all(targets, amount))
+    with concurrent.futures.ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
+        codes = list(pool.map(lambda target: run(target, int(amount)), targets))
     sys.exit(any(codes))
 
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* LD_PRELOAD: what a session does to files, in order, into the file that $SHIM_LOG names.
  *
- *   record   8 words of 8 bytes: kind, file, directory, other directory, offset, length, bytes of
- * the first name | of the second << 32, 0;    then both names;    then `length` bytes of data
+ *   record   8 words of 8 bytes: kind, file, directory, other directory, offset, length,
+ *            bytes of the first name | of the second << 32, 0
+ *            both names, then `length` bytes of data
  *
  * Files and directories are told by their inodes, for names change. A write is logged when it has
  * been done. Of a file that is mapped to be written, the whole content is logged before each sync.
