@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """One server for hours: runs come, change and go, files are uploaded and deleted, events are followed, SQL and every
 route are asked without end. A line a minute; it fails where the server ends, an answer is a 5xx that nobody asked for,
-or memory, descriptors or threads have grown at the end beyond what the first tenth of the time saw.
+or memory, descriptors or threads have grown at the end beyond what the first tenth of the time saw (of a short one the first half hour, or half:
+until then each thread has used as much of its stack as it will). Each kind of question must have been answered.
 
     python3 tests/http/soak.py HOURS
 """
@@ -24,6 +25,7 @@ from questions import questions
 from test_flat import asked_never, numbers
 
 GROWTH_KB_MAX, GROWTH_COUNT_MAX = 8 << 10, 16
+WARM_S = 1800
 SQL = ["select name, count(*), sum(self_ps) from ops group by name order by 3 desc limit {}", "select count(*) from slices where dur_ps > {}",
        "select * from steps limit {}"]
 seen, over = collections.Counter(), threading.Event()
@@ -112,7 +114,7 @@ def main():
     while time.monotonic() < ends and server.process.poll() is None:
         time.sleep(minute)
         now = figures(server)
-        first = time.monotonic() - began < hours * 360 + minute
+        first = time.monotonic() - began < max(hours * 360, min(WARM_S, hours * 1800)) + minute
         for name, value in now.items():
             (early if first else late).setdefault(name, []).append(value)
         print(f"{time.monotonic() - began:8.0f} s", now, dict(seen), flush=True)
@@ -122,6 +124,8 @@ def main():
     failed = [f"the server ended with {server.process.returncode}"] if server.process.poll() is not None else []
     failed += [f"{count} times {what} {status}" for (what, status), count in seen.items()
                if isinstance(status, int) and status >= 500 and status != 503]
+    failed += [f"no {what} was answered" for what in sorted({what for what, _ in seen})
+               if not any(count for (kind, status), count in seen.items() if kind == what and isinstance(status, int) and status < 300)]
     for name, values in late.items():
         room = GROWTH_KB_MAX if name.endswith("KB") else GROWTH_COUNT_MAX
         tail = sorted(values[-max(1, len(values) // 4):])
