@@ -278,6 +278,18 @@ def check_keras(cases, places):
     return failures + ([] if len(pages) == 8 and state == {"ready"} else [f"{len(pages)} sessions, {state}"])
 
 
+def check_slices(cases):
+    """A slice's module is told apart as in tables: program_id is in the file's events."""
+    with profiles.served(cases / "steps/real-collide") as server:
+        run = server.runs()[0]["id"]
+        _, found = server.get("api/search", run=run, q="ynn_fusion", limit=1000)
+        ops = [row["id"] for row in found["rows"] if row["name"] == "ynn_fusion"]
+        facts = [server.get("api/slice", run=run, id=one)[1] for one in ops]
+    wrong = {(one["module"], arg["value"]) for one in facts for arg in one["args"] if arg["name"] == "program_id" and one["module"] != f"jit_f({arg['value']})"}
+    modules = {one["module"] for one in facts}
+    return [f"slices: {wrong}, {modules}"] if wrong or len(modules) < 2 else []
+
+
 def check_hip(cases, places, scratch):
     """The same launches of graphs by HIP, whose kernels do not say that a graph launched them."""
     text = (cases / "traces/graph-launch.pt.trace.json").read_text()
@@ -365,7 +377,7 @@ def main():
         if not sys.argv[1:]:
             failures += check_nvtx(places, scratch) + check_cap(places, scratch)
         if not sys.argv[1:] and beside and beside.is_dir():
-            failures += check_keras(beside, places) + check_hip(beside, places, scratch)
+            failures += check_keras(beside, places) + check_slices(beside) + check_hip(beside, places, scratch)
     print(*failures, sep="\n")
     print(f"{sum(len(TABLE[name]) for name in chosen)} questions of {len(chosen)} cases, {len(failures)} answered otherwise; not here:",
           ", ".join(name for name in TABLE if not places_of[name]) or "none")

@@ -4,6 +4,7 @@
 
 #include "analyse/comm/transfers.h"
 #include "analyse/ops/kernels.h"
+#include "analyse/scan/module_names.h"
 #include "serve/answer/table_out.h"
 #include "serve/routes/slice/slice_parts.h"
 #include "trace/args/args.h"
@@ -40,9 +41,10 @@ static void put_execution(struct json *json, const struct subject *subject, uint
 static void put_op(struct json *json, const struct subject *subject, const struct attributed *entry)
 {
     const struct op *op = &subject->host->attribution->ops[entry->op];
+    struct module_names modules = module_names_of(subject->host, subject->arena);
 
     put_name_or_null(json, subject, "op", op->name);
-    put_name_or_null(json, subject, "module", op->module);
+    json_put_text_or_null(json, "module", module_name_of(&modules, op));
     put_name_or_null(json, subject, "scope", op->scope);
     put_name_or_null(json, subject, "source", op->source);
     put_name_or_null(json, subject, "category", op->category);
