@@ -1014,6 +1014,8 @@ static void iterations(void **state)
         {"layers", "layer %d", "NVTX", "", STEP_NONE, 0, 0},
         {"layers, asked for", "layer %d", "NVTX", "layer", STEP_ANNOTATION, 4, 10},
         {"a name, asked for", "forward", "NVTX", "forward", STEP_ANNOTATION, 4, 3},
+        {"no word for one step", "training", "NVTX", "", STEP_NONE, 0, 0},
+        {"... but numbered", "epoch %d", "NVTX", "", STEP_ANNOTATION, 4, 10},
         {"what others noted", "iteration %d", "CUDA API", "", STEP_NONE, 0, 0},
     };
 
