@@ -10,8 +10,8 @@
 #include "base/arena.h"
 #include "base/memory.h"
 
-/* Folds, SQL and decoding need more than the 100 KB a connection's thread has; address sanitizer
- * needs a few times as much. */
+/* Folds, SQL and decoding need more than the 100 KB a connection's thread has; sanitizers
+ * need a few times as much. */
 enum { STACK_BYTES = 1 << 20, STACK_BYTES_CHECKED = 8 << 20 };
 
 struct job {
@@ -64,7 +64,7 @@ static void start_threads(struct pool *pool, unsigned thread_count)
     pthread_attr_t attributes;
 
     pthread_attr_init(&attributes);
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     pthread_attr_setstacksize(&attributes, STACK_BYTES_CHECKED);
 #else
     pthread_attr_setstacksize(&attributes, STACK_BYTES);

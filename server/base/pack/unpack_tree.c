@@ -101,8 +101,8 @@ static enum status begin_file(struct tree *tree, struct str name, struct error *
 {
     char parts[PATH_BYTES_MAX];
     uint32_t depth;
-    int parent;
-    const char *last;
+    int parent = -1;
+    const char *last = "";
 
     TRY(count_entry(tree, err));
     TRY(cut_name(name, parts, &depth, err));
