@@ -24,6 +24,7 @@ struct parse {
     struct text query;
     const char *operands[CLI_OPERANDS_MAX];
     uint32_t operand_count;
+    struct text repeated;  /* values of the flag that may stand several times, by comma */
     const char *other_run; /* of the flag that names one; NULL: not given */
     bool root_given;       /* by --profile-dir */
     bool all;              /* --all instead of RUN */
@@ -151,8 +152,11 @@ static bool is_switch(const struct verb *verb, struct str name)
 {
     for (const struct param *param = parameters_of(verb); param != NULL && param->name != NULL;
          param++) {
+        char flag[64];
+
+        parameter_flag(param, flag, sizeof flag);
         if (param->kind == PARAM_WORD && strcmp(param->words, "no|yes") == 0 &&
-            str_equal(str_of(param->name), name))
+            str_equal(str_of(flag + 2), name))
             return true;
     }
     return false;
@@ -205,6 +209,10 @@ static enum status take_flag(struct parse *parse, int argc, char **argv, int *at
         return take_exit_code(value, &parse->call->maybe_exit, err);
     if (verb->other_run != NULL && str_equal(name, str_of(verb->other_run))) {
         parse->other_run = value;
+        return OK;
+    }
+    if (verb->repeats != NULL && str_equal(name, str_of(verb->repeats))) {
+        text_putf(&parse->repeated, "%s%s", parse->repeated.count > 0 ? "," : "", value);
         return OK;
     }
     return put_flag(parse, name, str_of(value), err);
@@ -496,6 +504,13 @@ enum status cli_parse(int argc, char **argv, const char *default_root, struct ar
             parse.operands[parse.operand_count++] = argv[at];
         else
             status = fail(err, ERR_INVALID, "more than %d operands", CLI_OPERANDS_MAX);
+    }
+    if (parse.repeated.count > 0)
+        put_parameter(&parse, str_of(ret->verb->repeats), text_str(&parse.repeated));
+    text_free(&parse.repeated);
+    if (ret->verb->sends != NULL) {
+        ret->method = STR("POST");
+        ret->body = str_of(ret->verb->sends);
     }
     if (status == OK && !ret->help)
         status = place_operands(&parse, default_root, err);

@@ -21,6 +21,7 @@ static const struct route *const all[] = {
     &route_roofline,
     &route_steps,
     &route_critical,
+    &route_whatif,
     &route_hosts,
     &route_collectives,
     &route_compiles,

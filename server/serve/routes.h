@@ -13,7 +13,7 @@ extern const struct route route_top, route_steps, route_hosts, route_overview, r
     route_flame, route_memory;
 extern const struct route route_hlo, route_compiles, route_transfers, route_threads;
 extern const struct route route_kernels;
-extern const struct route route_critical;
+extern const struct route route_critical, route_whatif;
 extern const struct route route_roofline;
 extern const struct route route_source;
 extern const struct route route_bundle;

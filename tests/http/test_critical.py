@@ -93,5 +93,47 @@ def sql_has_the_same(server):
     assert least["least"] == 0 and least["n"] > len(rows)
 
 
+def whatif(server, **body):
+    reply = good_post(server, "/api/whatif", {"run": "step_1000", **body})
+    openapi.check(reply, "/api/whatif")
+    return reply
+
+
+def without_a_change_nothing_changes(server):
+    for run in RUNS:
+        reply = whatif(server, run=run)
+        assert reply["recorded_ps"] == reply["replayed_ps"] == reply["predicted_ps"], reply
+        for step in reply["steps"]:
+            assert step["recorded_ps"] == step["replayed_ps"] == step["predicted_ps"], step
+
+
+def less_work_is_never_slower(server):
+    now = whatif(server)["replayed_ps"]
+    half, none = (whatif(server, scale=f"kind:compute={factor}")["predicted_ps"] for factor in (0.5, 0))
+    assert none < half < now < whatif(server, scale=["kind:compute=2"])["predicted_ps"]
+    both = whatif(server, scale=["kind:compute=0", "kind:input=0"])["predicted_ps"]
+    assert both < none
+    for change in ({"overlap": "communication"}, {"fuse_launches": True}, {"devices_even": True}):
+        assert whatif(server, **change)["predicted_ps"] <= now, change
+
+
+def what_cannot_be_changed_is_told(server):
+    for body, status, word in (({"scale": "scope:mpl=1"}, 404, "mlp"), ({"scale": "op:a=-1"}, 400, "0 to 1000"), ({"scale": "foo"}, 400, "scope:"),
+                               ({"scale": "kind:none=1"}, 400, "compute"), ({"scale": 3}, 400, "text"), ({"overlap": "x"}, 400, "copy"),
+                               ({"fuse_launches": 1}, 400, "true or false"), ({"x": 1}, 400, "devices_even"), ({"scale": "op:a=inf"}, 400, "0 to 1000")):
+        reply = ask(server, "/api/whatif", "POST", {"Content-Type": "application/json"}, json.dumps({"run": "step_1000", **body}))
+        assert reply.status == status and word in reply.json["detail"], (body, reply.body)
+    reply = ask(server, "/api/whatif", "POST", {"Content-Type": "application/json"}, "{}")
+    assert reply.status == 400 and "run" in reply.json["detail"], reply.body
+
+
+def the_verb_is_the_endpoint(server):
+    said = json.loads(subprocess.run([harness.program(), "whatif", str(server.place.profiles / "step_1000"), "--scale", "kind:input=0", "--scale",
+                                      "scope:mlp=0.5", "--format", "json", "--cache-dir", str(server.place.dir / "cli")], capture_output=True,
+                                     check=True, timeout=120).stdout)
+    assert said["predicted_ps"] == whatif(server, scale=["kind:input=0", "scope:mlp=0.5"])["predicted_ps"] < said["replayed_ps"]
+
+
 if __name__ == "__main__":
-    common.main([pieces_sum_to_the_step, pieces_are_slices_of_the_run, unexplained_is_little, rows_hold_the_path, pages_and_formats, sql_has_the_same])
+    common.main([pieces_sum_to_the_step, pieces_are_slices_of_the_run, unexplained_is_little, rows_hold_the_path, pages_and_formats, sql_has_the_same,
+                 without_a_change_nothing_changes, less_work_is_never_slower, what_cannot_be_changed_is_told, the_verb_is_the_endpoint])

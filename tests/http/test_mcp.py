@@ -14,7 +14,7 @@ from common import RUN, ask, good
 
 VERSION = "2025-06-18"
 JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
-TOOLS = ["list_runs", "overview", "findings", "top", "explain_step", "explain_op", "diff", "trend", "slices", "sql", "why"]
+TOOLS = ["list_runs", "overview", "findings", "top", "explain_step", "explain_op", "diff", "trend", "slices", "why", "whatif", "sql"]
 TOKEN_BYTES = 2.5  # of JSON full of numbers
 
 
@@ -158,7 +158,8 @@ def answers_are_bounded(server):
     asked = {"list_runs": {}, "overview": {"run": RUN}, "findings": {"run": RUN}, "top": {"run": RUN, "limit": 10000},
              "explain_step": {"run": RUN, "step": "1001"}, "explain_op": {"run": RUN, "name": "train"},
              "diff": {"a": "step_500", "b": RUN, "limit": 1000}, "trend": {}, "slices": {"run": RUN, "limit": 10000},
-             "sql": {"query": "select * from slices", "limit": 1000}}
+             "sql": {"query": "select * from slices", "limit": 1000},
+             "why": {"run": RUN, "limit": 200}, "whatif": {"run": RUN, "scale": "kind:input=0"}}
     assert sorted(asked) == sorted(TOOLS)
     for tool, arguments in asked.items():
         _, text = call(server, tool, **arguments)

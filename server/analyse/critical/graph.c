@@ -111,6 +111,7 @@ static uint32_t add_end_node(struct step_graph *graph)
                                                           .free_ps = graph->to_ps,
                                                           .slice = NO_SLICE,
                                                           .entry = NO_ENTRY,
+                                                          .factor = 1,
                                                           .kind = KIND_IDLE,
                                                           .first_edge = graph->edge_count};
     return graph->node_count++;
@@ -267,6 +268,11 @@ struct graph_maker *graph_maker_create(const struct run_traces *run, const struc
     maker->steps = steps;
     maker->hosts = memory_zeroed((size_t)run->host_count + 1, sizeof *maker->hosts);
     return maker;
+}
+
+void graph_maker_edit(struct graph_maker *maker, const struct edits *edits)
+{
+    maker->edits = edits;
 }
 
 void graph_maker_free(struct graph_maker *maker)

@@ -82,6 +82,7 @@ struct graph_node {
     uint32_t lane;
     uint32_t entry; /* of the host's attribution; NO_ENTRY */
     name_id name;
+    double factor;                   /* by which changes scale its time; 1 */
     uint8_t kind;                    /* enum kind; KIND_IDLE: a wait */
     uint8_t release;                 /* enum node_release */
     uint8_t doing;                   /* enum host_doing, of a thread's */
@@ -129,6 +130,9 @@ const struct graph_edge *node_ended_by(const struct step_graph *graph, uint32_t 
 /* Makes graphs of a run's steps, one after another, in memory that they share. */
 struct graph_maker;
 struct graph_maker *graph_maker_create(const struct run_traces *run, const struct steps *steps);
+struct edits; /* analyse/critical/edits.h */
+/* Nodes made from now on hold the factors of these; NULL: 1. */
+void graph_maker_edit(struct graph_maker *maker, const struct edits *edits);
 void graph_maker_free(struct graph_maker *maker); /* takes NULL */
 
 /* Of one step; `step` NULL: of the whole run as seen by its first host. Valid until the next. */

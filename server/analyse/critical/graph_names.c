@@ -36,9 +36,23 @@ static bool is_sync(struct str name)
     return false;
 }
 
+/* A queue's: who asks it waits for who fills it. */
+static bool is_queue(struct str name)
+{
+    static const char *const queues[] = {"queue", "Queue", "GetNext", "IteratorGetNext"};
+
+    for (size_t i = 0; i < COUNT(queues); i++) {
+        if (str_contains(name, str_of(queues[i])))
+            return true;
+    }
+    return false;
+}
+
 static uint8_t class_of_text(struct str name)
 {
-    uint8_t class = (uint8_t)(NAME_KNOWN + doing_of(KIND_HOST, name));
+    enum host_doing doing = doing_of(KIND_HOST, name);
+    bool waits = doing == DOING_OTHER && is_queue(name);
+    uint8_t class = (uint8_t)(NAME_KNOWN + (waits ? DOING_WAIT : doing));
 
     if (str_starts(name, STR("end: ")))
         class |= NAME_END;

@@ -15,6 +15,7 @@
 #ifndef JVIEWD_ANALYSE_CRITICAL_GRAPH_PARTS_H
 #define JVIEWD_ANALYSE_CRITICAL_GRAPH_PARTS_H
 
+#include "analyse/critical/edits.h"
 #include "analyse/critical/graph.h"
 #include "analyse/device/launch.h"
 #include "analyse/steps/device_line.h"
@@ -96,6 +97,7 @@ struct device_of {
 struct graph_maker {
     const struct run_traces *run;
     const struct steps *steps;
+    const struct edits *edits;
     struct maker_host *hosts;
     struct step_graph graph;
     struct drawn *drawn;

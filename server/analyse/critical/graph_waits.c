@@ -178,7 +178,7 @@ void graph_add_started(struct graph_maker *maker, uint32_t index)
 
         if (of->host != own->host || of->device != own->device || of->kind != LANE_ORDER)
             continue;
-        at = best = lane_node_at(graph, lane, node->start_ps);
+        at = best = lane_node_before(graph, lane, node->start_ps);
         for (int k = 0;
              at != NO_NODE && k < LOOKED_AT && !are_halves(trace, &graph->nodes[at], node); k++)
             at = at > of->first_node ? at - 1 : NO_NODE;
@@ -220,7 +220,8 @@ static bool waited_for_devices(const struct graph_maker *maker, uint32_t host, i
     return devices_rest(maker, host, to_ps, &done_ps) && fits_rest(from_ps, to_ps, done_ps);
 }
 
-/* The last node before a moment at which its lane rests: nothing is open, or only a step. */
+/* The last node before a moment at which its lane rests: nothing is open, or only a step, or it
+ * waits. */
 static uint32_t last_before_rest(const struct step_graph *graph, uint32_t lane, int64_t at_ps)
 {
     const struct graph_lane *of = &graph->lanes[lane];
@@ -228,7 +229,8 @@ static uint32_t last_before_rest(const struct step_graph *graph, uint32_t lane, 
 
     if (at == NO_NODE)
         return NO_NODE;
-    if (graph->nodes[at].mark && graph->nodes[at].free_ps >= at_ps)
+    if ((graph->nodes[at].mark || graph->nodes[at].release == RELEASE_WAIT) &&
+        graph->nodes[at].free_ps >= at_ps)
         at = at > of->first_node ? at - 1 : NO_NODE;
     return at == NO_NODE || graph->nodes[at].free_ps > at_ps ? NO_NODE : at;
 }
@@ -262,10 +264,10 @@ static bool guess(struct graph_maker *maker, uint32_t index, int64_t from_ps, in
     const uint32_t own = graph->nodes[index].lane;
     uint32_t other;
 
-    if (graph->lanes[own].kind != LANE_THREAD || graph->lanes[own].pool ||
-        to_ps - from_ps < LEAST_PS)
+    if (graph->lanes[own].kind != LANE_THREAD || to_ps - from_ps < LEAST_PS)
         return false;
-    if (waited_for_devices(maker, graph->lanes[own].host, from_ps, to_ps)) {
+    if (!graph->lanes[own].pool &&
+        waited_for_devices(maker, graph->lanes[own].host, from_ps, to_ps)) {
         add_devices(maker, index, to_ps, to_end);
         return true;
     }

@@ -36,8 +36,7 @@ struct str piece_name(const struct step_graph *graph, const struct path_piece *p
     return trace_name(graph->run->hosts[graph->lanes[node->lane].host].trace, node->name);
 }
 
-/* What a gap is, by the edge that it lies behind. */
-static enum piece_kind gap_kind(enum edge_kind edge, int64_t gap_ps)
+enum piece_kind gap_kind(enum edge_kind edge, int64_t gap_ps)
 {
     switch (edge) {
     case EDGE_LAUNCH:

@@ -26,6 +26,9 @@ enum piece_kind {                          /* beside the kinds of work, which co
 };
 const char *piece_word(enum piece_kind kind); /* "compute" ... "unexplained" */
 
+/* What a gap is, by the edge that it lies behind. */
+enum piece_kind gap_kind(enum edge_kind edge, int64_t gap_ps);
+
 struct path_piece {
     uint32_t node; /* whose time it is; of a gap, whose begin it delays */
     bool gap;

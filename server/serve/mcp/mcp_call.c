@@ -209,10 +209,11 @@ static json_t *ask(const struct mcp_asker *asker, const struct tool_part *part,
     struct text query = {0};
     json_t *body = NULL;
     char *body_text = NULL;
-    bool posts = strcmp(part->path, "/api/sql") == 0;
+    bool queries = strcmp(part->path, "/api/sql") == 0;
+    bool posts = queries || strcmp(part->path, "/api/whatif") == 0;
 
     put_query(&query, asker->services->routes, part, arguments);
-    if (posts) {
+    if (queries) {
         body = json_pack("{s:O}", "query", json_object_get(arguments, "query"));
         body_text = json_dumps(body, JSON_COMPACT);
     }
