@@ -217,6 +217,7 @@ TABLE = {
     "derived/mpmd-2dev": [true("nothing is still queued", lambda case: "still queued" not in json.dumps(case.ask("findings")))],
     "numbers/overflow": [
         true("no negative time", lambda case: all(value >= 0 for row in case.rows("top", "--by", "op") for value in row.values() if isinstance(value, (int, float)))),
+        true("it has a first sentence", lambda case: case.ask("overview")["sentence"]),
         true("no share above 1", lambda case: all((row["share"] or 0) <= 1 for row in case.rows("top", "--by", "op"))),
     ],
 }

@@ -41,8 +41,8 @@ static void time_ops(struct memo *memo, uint32_t index, const struct counted *co
         int64_t inside_ps = counted_inside_ps(counted, index, start_ps, start_ps + entry->dur_ps);
 
         if (inside_ps > 0)
-            ret->ops[entry->op].self_ps +=
-                (int64_t)((double)entry->self_ps * ((double)inside_ps / (double)entry->dur_ps));
+            ps_add(&ret->ops[entry->op].self_ps,
+                   (int64_t)((double)entry->self_ps * ((double)inside_ps / (double)entry->dur_ps)));
     }
 }
 
