@@ -6,8 +6,8 @@
 #include "analyse/critical/critical.h"
 
 enum {
-    CRITICAL_SLICES = 12000000, /* of all steps that are summed: about a second */
-    VIEW_ROWS_MAX = 200000,     /* of a view of SQL */
+    CRITICAL_SLICES = 1200000, /* of all steps that are summed: about a second */
+    VIEW_ROWS_MAX = 200000,    /* of a view of SQL */
 };
 
 enum piece_cell {

@@ -7,7 +7,7 @@
 #include "analyse/critical/replay.h"
 
 /* Of more slices a replay takes over a tenth of a second: then every n-th step is replayed. */
-enum { WHATIF_SLICES = 400000 };
+enum { WHATIF_SLICES = 150000 };
 
 struct whatif_step {
     const struct step *step; /* NULL: the whole run, which has no steps */
