@@ -27,11 +27,11 @@ KINDS = {"critical_path_kernel_launch_delay": "launch delay", "critical_path_ker
 
 
 def facts(path, steps):
-    """HTA's path of the first steps of a file: [{step, start_us, end_us, path: [[kind, start_us, end_us, name]]}], or why there is none."""
+    """HTA's path of the first steps of a file: [{step: its number or null, path: [[kind, start_us, end_us, name]]}], or why there is none."""
     from hta.analyzers.critical_path_analysis import CriticalPathAnalysis
     from hta.common.trace import Trace
-    marks = sorted(event["ts"] for event in json.loads(gzip.decompress(path.read_bytes()))["traceEvents"]
-                   if event.get("ph") == "X" and str(event.get("name")).startswith("ProfilerStep") and event.get("cat") != "gpu_user_annotation")
+    marks = sorted((event["ts"], int(event["name"].partition("#")[2])) for event in json.loads(gzip.decompress(path.read_bytes()))["traceEvents"]
+                   if event.get("ph") == "X" and str(event.get("name")).startswith("ProfilerStep#") and event.get("cat") != "gpu_user_annotation")
     out = []
     with tempfile.TemporaryDirectory() as scratch:
         copy = pathlib.Path(scratch) / "trace.json.gz"  # HTA writes beside what it reads
@@ -41,9 +41,10 @@ def facts(path, steps):
         for number in range(min(steps, len(marks)) if marks else 1):
             try:
                 graph, found = CriticalPathAnalysis.critical_path_analysis(trace, 0, "ProfilerStep" if marks else "", number)
-                out.append(walked(graph, trace) if found else {"refused": "no path"})
+                told = walked(graph, trace) if found else {"refused": "no path"}
             except (AssertionError, IndexError, KeyError, TypeError, ValueError) as fault:
-                out.append({"refused": f"{type(fault).__name__}: {str(fault)[:160]}"})
+                told = {"refused": f"{type(fault).__name__}: {str(fault)[:160]}"}
+            out.append({"step": marks[number][1] if marks else None, **told})
     return out
 
 
@@ -64,6 +65,12 @@ def ask(path, number, places):
     words = [] if number is None else ["--step", str(number)]
     done = subprocess.run([PROGRAM, "why", str(path), *words, "--limit", "10000", "--format", "json", *places], capture_output=True, text=True, timeout=300)
     return json.loads(done.stdout) if done.returncode == 0 else {"refused": done.stderr.strip()}
+
+
+def streams_of(path, places):
+    words = "select id from tracks where kind = 'stream'"
+    done = subprocess.run([PROGRAM, "sql", str(path), words, "--format", "json", *places], capture_output=True, text=True, timeout=300, check=True)
+    return {row["id"] for row in json.loads(done.stdout)["rows"]}
 
 
 def zero_us(path):
@@ -92,16 +99,16 @@ def common(one, other):
     return both, side, name
 
 
-def compare(path, number, theirs, places):
-    step = None if number is None else number
-    ours = ask(path, step, places)
+def compare(path, theirs, places):
+    number = theirs["step"]
+    ours = ask(path, number, places)
     for who, answer in (("HTA", theirs), ("jviewd", ours)):
         if "refused" in answer:
             print(f"  step {number}: {who}: {answer['refused']}")
     if "refused" in theirs or "refused" in ours:
         return
-    zero = zero_us(path)
-    pieces = [[piece["kind"] if piece["kind"] in ("wait", "unexplained", "launch", "delay") else "device" if piece.get("device") is not None else "host",
+    zero, streams = zero_us(path), streams_of(path, places)
+    pieces = [[piece["kind"] if piece["kind"] in ("wait", "unexplained", "launch", "scheduling") else "device" if piece["track"] in streams else "host",
                zero + piece["start_ps"] / 1e6, zero + (piece["start_ps"] + piece["dur_ps"]) / 1e6, piece["name"]] for piece in ours["pieces"]]
     both, side, name = common(theirs["path"], pieces)
     share = f"{both:.0f} us are work in both, {side / both:.1%} on the same side, {name / both:.1%} of the same name" if both else "nothing in common"
@@ -124,8 +131,8 @@ def main():
             done = subprocess.run([asked.python, __file__, "--facts", "--steps", str(asked.steps), str(path)], capture_output=True, text=True, timeout=900)
             print(f"{path}:" + (f" HTA ends with {done.returncode}: {done.stderr.strip()[-200:]}" if done.returncode else ""), flush=True)
             told = json.loads(done.stdout) if done.returncode == 0 else []
-            for number, theirs in enumerate(told):
-                compare(path, number, theirs, ["--cache-dir", cache])
+            for theirs in told:
+                compare(path, theirs, ["--cache-dir", cache])
 
 
 if __name__ == "__main__":

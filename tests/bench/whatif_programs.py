@@ -112,8 +112,14 @@ def placed(devices, step, state):
     return jax.jit(whole), jax.device_put(many, NamedSharding(mesh, spec))
 
 
-def variant(step, state, load=None, begin=lambda: None, end=lambda: None, **more):
-    return types.SimpleNamespace(step=step, state=state, load=load, begin=begin, end=end, **more)
+def variant(step, state, load=None, begin=lambda: None, end=lambda: None, nothing=lambda: None, **more):
+    return types.SimpleNamespace(step=step, state=state, load=load, begin=begin, end=end, nothing=nothing, **more)
+
+
+def idle_program(devices):
+    """A program that does nothing on these devices."""
+    call, state = placed(devices, lambda x, index, total: x + 1, jnp.ones(2048))
+    return lambda: call(state)
 
 
 @program
@@ -154,7 +160,8 @@ def shapes(devices, hidden):
     call, state = placed(devices, body, jnp.ones((128, 128)))
     plain, inner, outer = weights(128, 128), weights(128, hidden), weights(hidden, 128)
     only, start = placed(devices, lambda x, index, total, inner, outer: layer("layer_1", x, inner, outer), jnp.ones((128, 128)))
-    return variant(lambda state, _: call(state, plain, inner, outer), state, part=lambda: only(start, inner, outer))
+    return variant(lambda state, _: call(state, plain, inner, outer), state, part=lambda: only(start, inner, outer),
+                   nothing=idle_program(devices))
 
 
 @program
@@ -198,7 +205,7 @@ def scanned(devices, unroll):
             return x + 0 * total(x.mean())
 
     call, state = placed(devices, body, jnp.ones(2048))
-    return variant(lambda state, _: call(state, 10), state, part=lambda: call(state, 0))
+    return variant(lambda state, _: call(state, 10), state, part=lambda: call(state, 0), nothing=idle_program(devices))
 
 
 @program
@@ -345,18 +352,18 @@ def alternated(variants, rounds, steps, blocks):
 
 
 def part_shares(variants):
-    """What the changed part takes after the change, as a share of what it took before; by turns, and recorded, for recording costs."""
-    jax.block_until_ready([one.part() for one in variants.values()])
-    shares = []
+    """What the changed part takes after the change, as a share of what it took before; by turns, and recorded, for recording costs. What a
+    program takes that does nothing is no part of either."""
+    def timed(call):
+        begun = now()
+        jax.block_until_ready(call())
+        return now() - begun
+
+    first, last = variants.values()
+    jax.block_until_ready([first.part(), last.part(), first.nothing()])
     with tempfile.TemporaryDirectory() as scratch, traced(scratch):
-        for _ in range(30):
-            times = []
-            for one in variants.values():
-                begun = now()
-                jax.block_until_ready(one.part())
-                times.append(now() - begun)
-            shares.append(times[1] / times[0])
-    return shares[10:]
+        turns = [(timed(first.part), timed(last.part), timed(first.nothing)) for _ in range(30)]
+    return [(after - nothing) / (before - nothing) for before, after, nothing in turns[10:]]
 
 
 def main():

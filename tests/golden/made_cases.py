@@ -26,7 +26,7 @@ def steps_of(build, seed):
     draw, begin, graphs = random.Random(seed), 1_000_000, []
     for _ in range(STEPS):
         graph = Graph(begin)
-        build(graph, lambda usual: usual + draw.randrange(1, usual // 8 + 2))
+        build(graph, lambda usual: usual + 2 * draw.randrange(1, usual // 16 + 2))  # even, so that half of it is whole
         begin = graph.run() + GAP
         graphs.append(graph)
     return graphs
@@ -221,8 +221,8 @@ def write_call(plane, node, number):
 def write_op(plane, node, number):
     line, partner = "tf_XLAPjRtCpuClient/1", 100 + number
     plane.event(line, "ThreadpoolListener::StartRegion", node.start, node.start, _ct=15, _c=7000 + number)
-    plane.event(line, node.name, node.start, node.end - 90, hlo_op=node.name, hlo_module="jit_step", program_id=7, run_id=number + 1, device_ordinal=0, _pt=0, _p=partner)
-    plane.event(line, "end: " + node.name, node.end - 90, node.end, _ct=0, _c=partner)
+    plane.event(line, node.name, node.start, node.end, hlo_op=node.name, hlo_module="jit_step", program_id=7, run_id=number + 1, device_ordinal=0, _pt=0, _p=partner)
+    plane.event(line, "end: " + node.name, node.end, node.end, _ct=0, _c=partner)
     plane.event(line, "ThreadpoolListener::StopRegion", node.end, node.end)
 
 
