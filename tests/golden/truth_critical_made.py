@@ -18,7 +18,6 @@ ALIASES = {"async-copy": {"copy-start.1", "copy-done.1"}, "step": {"PjitFunction
 SLACK = "select name, start_ps, slack_ps from slack where step = {}"
 # What jviewd says otherwise, and why: printed, never passed over in silence. Case: (words of the failure, reason)
 KNOWN = {
-    "tpu_transfer": ("fusion.1", "a transfer that begins at the moment its start op begins has no cause"),
     "cpu_input_thread": ("load_batch", "a wait for input in an annotation is not led to the thread that loads"),
 }
 failures = []
