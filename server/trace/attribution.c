@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the entry of a slice by bisection. */
+/* Finds the entry of a slice, and the first of a device from a moment on. */
 #include "trace/attribution.h"
+
+#include "base/bisect.h"
 
 const struct attributed *attribution_of(const struct attribution *attribution, slice_id slice)
 {
-    uint32_t low = 0, high = attribution->entry_count;
+    uint32_t low = BISECT(0, attribution->entry_count, i, attribution->entries[i].slice < slice);
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (attribution->entries[middle].slice < slice)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     return low < attribution->entry_count && attribution->entries[low].slice == slice
                ? &attribution->entries[low]
                : NULL;
+}
+
+static bool is_before(const struct attributed *entry, int64_t device, int64_t start_ps)
+{
+    return entry->device < device || (entry->device == device && entry->start_ps < start_ps);
+}
+
+uint32_t attribution_time_from(const struct attribution *attribution, int64_t device,
+                               int64_t start_ps)
+{
+    return BISECT(
+        0, attribution->entry_count, i,
+        is_before(&attribution->entries[attribution->by_device_time[i]], device, start_ps));
 }

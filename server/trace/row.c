@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which slices of a row a time or a window touches: binary searches over chunks, then in one. */
+#include "base/bisect.h"
 #include "base/file.h"
 #include "trace/chunk.h"
 #include "trace/readers.h"
@@ -9,40 +10,26 @@ enum { GAP_BYTES_MAX = 1 << 17 }; /* between chunks that are asked for in one go
 
 row_id trace_row_of_chunk(const struct trace *trace, uint32_t chunk)
 {
-    uint32_t from = 0, to = trace->row_count;
-
-    while (to - from > 1) {
-        uint32_t middle = from + (to - from) / 2;
-        if (trace->rows[middle].first_chunk <= chunk)
-            from = middle;
-        else
-            to = middle;
-    }
-    return from;
+    return BISECT(1, trace->row_count, i, trace->rows[i].first_chunk <= chunk) - 1;
 }
 
 row_id trace_row_of(const struct trace *trace, slice_id id)
 {
-    uint32_t from = 0, to = trace->row_count;
-
     if (id >= trace->slice_count)
         return NO_ROW;
-    while (to - from > 1) {
-        uint32_t middle = from + (to - from) / 2;
-        if (trace->rows[middle].first_slice <= id)
-            from = middle;
-        else
-            to = middle;
-    }
-    return from;
+    return BISECT(1, trace->row_count, i, trace->rows[i].first_slice <= id) - 1;
 }
 
-/* Does the slice end after `at`, or stand at it as an instant? True from some ordinal on. */
-static bool ends_after(const struct packed_slice *slice, int64_t at_ps)
+/* Does it begin before `at`; or is it over by then and no instant that stands there? */
+static bool is_before(const struct chunk_entry *entry, const uint8_t *data, uint32_t at,
+                      int64_t at_ps, bool by_start)
 {
-    int64_t end_ps = slice->start_ps + slice->dur_ps;
+    struct packed_slice slice;
 
-    return end_ps > at_ps || (slice->dur_ps == 0 && slice->start_ps == at_ps);
+    chunk_times(entry, data, at, &slice);
+    if (by_start)
+        return slice.start_ps < at_ps;
+    return slice.start_ps + slice.dur_ps <= at_ps && (slice.dur_ps > 0 || slice.start_ps < at_ps);
 }
 
 static uint32_t find_in_chunk(const struct trace *trace, uint32_t chunk, int64_t at_ps,
@@ -50,33 +37,17 @@ static uint32_t find_in_chunk(const struct trace *trace, uint32_t chunk, int64_t
 {
     const struct chunk_entry *entry = &trace->parts->chunks[chunk];
     const uint8_t *data = chunk_bytes(trace, chunk);
-    uint32_t from = 0, to = entry->count;
+    uint32_t count = data == NULL ? 0 : entry->count;
 
-    while (data && from < to) {
-        uint32_t middle = from + (to - from) / 2;
-        struct packed_slice slice;
-        chunk_times(entry, data, middle, &slice);
-        if (by_start ? slice.start_ps >= at_ps : ends_after(&slice, at_ps))
-            to = middle;
-        else
-            from = middle + 1;
-    }
-    return from;
+    return BISECT(0, count, i, is_before(entry, data, i, at_ps, by_start));
 }
 
 /* Chunks of a row ascend in start and end; so do the slices in them. */
 uint32_t row_find(const struct trace *trace, const struct row *row, int64_t at_ps)
 {
     const struct chunk_entry *chunks = &trace->parts->chunks[row->first_chunk];
-    uint32_t from = 0, to = row->chunk_count;
+    uint32_t from = BISECT(0, row->chunk_count, i, chunks[i].end_ps < at_ps);
 
-    while (from < to) {
-        uint32_t middle = from + (to - from) / 2;
-        if (chunks[middle].end_ps >= at_ps)
-            to = middle;
-        else
-            from = middle + 1;
-    }
     if (from == row->chunk_count)
         return row->count;
     return from * CHUNK_SLICES + find_in_chunk(trace, row->first_chunk + from, at_ps, false);
@@ -86,15 +57,8 @@ uint32_t row_find(const struct trace *trace, const struct row *row, int64_t at_p
 static uint32_t find_start(const struct trace *trace, const struct row *row, int64_t at_ps)
 {
     const struct chunk_entry *chunks = &trace->parts->chunks[row->first_chunk];
-    uint32_t from = 0, to = row->chunk_count;
+    uint32_t from = BISECT(0, row->chunk_count, i, chunks[i].start_ps < at_ps);
 
-    while (from < to) { /* the first chunk that begins at or after it */
-        uint32_t middle = from + (to - from) / 2;
-        if (chunks[middle].start_ps >= at_ps)
-            to = middle;
-        else
-            from = middle + 1;
-    }
     if (from == 0)
         return 0;
     return (from - 1) * CHUNK_SLICES +
@@ -131,24 +95,9 @@ static uint32_t find_chunks(const struct trace *trace, const struct row *row, in
                             int64_t to_ps, uint32_t *ret_end)
 {
     const struct chunk_entry *chunks = &trace->parts->chunks[row->first_chunk];
-    uint32_t from = 0, to = row->chunk_count, first;
+    uint32_t first = BISECT(0, row->chunk_count, i, chunks[i].end_ps < from_ps);
 
-    while (from < to) {
-        uint32_t middle = from + (to - from) / 2;
-        if (chunks[middle].end_ps >= from_ps)
-            to = middle;
-        else
-            from = middle + 1;
-    }
-    first = from;
-    for (to = row->chunk_count; from < to;) {
-        uint32_t middle = from + (to - from) / 2;
-        if (chunks[middle].start_ps >= to_ps)
-            to = middle;
-        else
-            from = middle + 1;
-    }
-    *ret_end = from;
+    *ret_end = BISECT(first, row->chunk_count, i, chunks[i].start_ps < to_ps);
     return first;
 }
 

@@ -2,6 +2,7 @@
 /* Looking things up by name: texts, programs, instructions. */
 #include "trace/trace.h"
 
+#include "base/bisect.h"
 #include "trace/readers.h"
 
 struct str trace_name(const struct trace *trace, name_id id)
@@ -18,23 +19,14 @@ struct str trace_name(const struct trace *trace, name_id id)
 
 bool trace_find_name(const struct trace *trace, struct str text, name_id *ret)
 {
-    uint32_t from = 0, to = trace->name_count;
+    const name_id *order = trace->parts->name_order;
+    uint32_t from =
+        BISECT(0, trace->name_count, i, str_compare(trace_name(trace, order[i]), text) < 0);
 
-    while (from < to) {
-        uint32_t middle = from + (to - from) / 2;
-        name_id id = trace->parts->name_order[middle];
-        int order = str_compare(trace_name(trace, id), text);
-
-        if (order == 0) {
-            *ret = id;
-            return true;
-        }
-        if (order < 0)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return false;
+    if (from == trace->name_count || !str_equal(trace_name(trace, order[from]), text))
+        return false;
+    *ret = order[from];
+    return true;
 }
 
 const struct instruction *trace_instruction(const struct trace *trace, program_id program,
@@ -45,16 +37,9 @@ const struct instruction *trace_instruction(const struct trace *trace, program_i
 
     const struct instruction *of_program =
         &trace->instructions[trace->programs[program].first_instruction];
-    uint32_t from = 0, to = trace->programs[program].instruction_count;
-    const uint32_t count = to;
+    uint32_t count = trace->programs[program].instruction_count;
+    uint32_t from = BISECT(0, count, i, of_program[i].name < name);
 
-    while (from < to) {
-        uint32_t middle = from + (to - from) / 2;
-        if (of_program[middle].name < name)
-            from = middle + 1;
-        else
-            to = middle;
-    }
     return from < count && of_program[from].name == name ? &of_program[from] : NULL;
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/bisect.h"
 #include "inject/spool/frame.h"
 #include "launch/spool/sync.h"
 
@@ -68,23 +69,21 @@ void capture_directory(const char *directory, int64_t number, char ret[PATH_BYTE
 
 /* Between two captures the second begins where the first was closed; by clocks that agree to some
  * microseconds only, halfway to where it was opened. */
+static bool ends_by(const struct capture_list *list, uint32_t at, int64_t at_ns, bool is_exact)
+{
+    int64_t end_ns = list->at[at].close_ns, next_ns = list->at[at + 1].open_ns;
+
+    if (!is_exact && next_ns > end_ns)
+        end_ns += (next_ns - end_ns) / 2;
+    return end_ns <= at_ns;
+}
+
+/* The capture of a moment. */
 static uint32_t capture_at(const struct split *split, int64_t at_ns, bool is_exact)
 {
     const struct capture_list *list = split->captures;
-    uint32_t low = 0, high = list->count - 1;
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        int64_t end_ns = list->at[middle].close_ns, next_ns = list->at[middle + 1].open_ns;
-
-        if (!is_exact && next_ns > end_ns)
-            end_ns += (next_ns - end_ns) / 2;
-        if (at_ns < end_ns)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
+    return BISECT(0, list->count - 1, i, ends_by(list, i, at_ns, is_exact));
 }
 
 static int64_t monotonic_of(struct split *split, enum clock clock, int64_t at)
@@ -103,16 +102,9 @@ static int64_t monotonic_of(struct split *split, enum clock clock, int64_t at)
 /* Calls and their captures ascend together. */
 static bool find_launch(const struct split *split, int64_t correlation, uint32_t *ret)
 {
-    uint32_t low = 0, high = split->captures->count - 1;
+    uint32_t low =
+        BISECT(0, split->captures->count - 1, i, split->parts[i].last_call < correlation);
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (correlation <= split->parts[middle].last_call)
-            high = middle;
-        else
-            low = middle + 1;
-    }
     *ret = low;
     return correlation >= split->parts[low].first_call &&
            correlation <= split->parts[low].last_call;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/bisect.h"
 #include "launch/sample/sample_elf.h"
 
 enum {
@@ -207,15 +208,8 @@ static void read_file(pid_t process, struct mapped *mapped, struct file *file)
 /* The last that begins at or before; one without a size ends where the next begins. */
 static struct symbol *symbol_in(const struct file *file, uint64_t address)
 {
-    uint32_t low = 0, high = file->count;
+    uint32_t low = BISECT(0, file->count, i, file->symbols[i].address <= address);
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (file->symbols[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     if (low == 0)
         return NULL;
     struct symbol *symbol = &file->symbols[low - 1];

@@ -17,6 +17,7 @@
 
 #include "analyse/device/call_names.h"
 #include "analyse/device/launch.h"
+#include "base/bisect.h"
 #include "base/memory.h"
 
 enum { ANCESTORS_MAX = 64 };
@@ -284,19 +285,11 @@ static int64_t first_call_of(const struct called *called, uint32_t count, uint32
     int64_t first = call_count < turn_count ? (int64_t)call_count - turn_count : 0, turn = -1;
 
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t low = 0, high = call_count;
+        uint32_t begun = BISECT(0, call_count, k, calls[k].start_ps <= called[i].start_ps);
 
         turn += i == 0 || called[i].turn != called[i - 1].turn;
-        while (low < high) { /* calls up to the execution's begin */
-            uint32_t middle = low + (high - low) / 2;
-
-            if (calls[middle].start_ps <= called[i].start_ps)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        if ((int64_t)low - 1 - turn < first)
-            first = (int64_t)low - 1 - turn;
+        if ((int64_t)begun - 1 - turn < first)
+            first = (int64_t)begun - 1 - turn;
     }
     return first;
 }

@@ -55,16 +55,8 @@ void launches_find(struct attribute_work *work)
 slice_id launch_of_slice(const struct trace *trace, slice_id slice)
 {
     const struct row *row = NULL;
-    uint64_t low = 0, high = trace->flow_count;
+    uint64_t low = flow_first_to(trace, slice);
 
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-
-        if (trace->flows[trace->flow_by_to[middle]].to < slice)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     for (; low < trace->flow_count; low++) {
         const struct flow *flow = &trace->flows[trace->flow_by_to[low]];
 

@@ -14,6 +14,7 @@
 #include "analyse/comm/collectives_parts.h"
 #include "analyse/scan/scan.h"
 #include "analyse/steps/device_line.h"
+#include "base/bisect.h"
 #include "trace/ps.h"
 
 struct piece {
@@ -74,15 +75,7 @@ static uint32_t by_time_from(const struct attribution *attribution, int32_t devi
         high = count - high > step ? high + step : count;
         step *= 2;
     }
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (is_before(attribution, middle, device, start_ps))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(low, high, i, is_before(attribution, i, device, start_ps));
 }
 
 static void sum_before(struct covered *covered)
@@ -130,16 +123,8 @@ static struct covered *covered_create(const struct host_trace *host,
 
 static int64_t covered_before(const struct covered *covered, int64_t at_ps)
 {
-    uint32_t low = 0, high = covered->count;
+    uint32_t low = BISECT(0, covered->count, i, covered->pieces[i].to_ps <= at_ps);
 
-    while (low < high) { /* the first piece that ends behind it */
-        uint32_t middle = low + (high - low) / 2;
-
-        if (covered->pieces[middle].to_ps <= at_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     if (low == covered->count) {
         const struct piece *last = low == 0 ? NULL : &covered->pieces[low - 1];
 
@@ -184,17 +169,7 @@ static uint32_t stretches_of(const struct collective_run *runs, uint32_t count, 
 /* The first window that ends behind a moment. */
 static uint32_t window_from(struct row_windows windows, int64_t at_ps)
 {
-    uint32_t low = 0, high = windows.count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (windows.items[middle].to_ps <= at_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(0, windows.count, i, windows.items[i].to_ps <= at_ps);
 }
 
 /* Covered time of a run inside the windows asked for. */

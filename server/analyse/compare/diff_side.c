@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyse/scan/scan.h"
+#include "base/bisect.h"
 #include "trace/ps.h"
 
 enum { SERIES_MAX = 1 << 20 };
@@ -31,16 +32,8 @@ struct walk { /* of one host */
 
 static bool is_counted(const struct host_devices *devices, int32_t device)
 {
-    uint32_t low = 0, high = devices->count;
+    uint32_t low = BISECT(0, devices->count, i, devices->devices[i] < device);
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (devices->devices[middle] < device)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     return low < devices->count && devices->devices[low] == device && devices->counted[low];
 }
 
@@ -53,21 +46,11 @@ static bool is_window_at(const struct gather *gather, uint32_t at, int64_t at_ps
 /* The last window that begins at or before a moment, else the first. */
 static uint32_t window_at(const struct gather *gather, int64_t at_ps)
 {
-    uint32_t low = 0, high = gather->window_count;
-
     if (is_window_at(gather, gather->near, at_ps))
         return gather->near;
     if (is_window_at(gather, gather->near + 1, at_ps))
         return gather->near + 1;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (gather->windows[middle].from_ps <= at_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 ? low - 1 : 0;
+    return BISECT(1, gather->window_count, i, gather->windows[i].from_ps <= at_ps) - 1;
 }
 
 static uint32_t step_of_entry(struct gather *gather, const struct attributed *entry, uint32_t index)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "analyse/compiles/compiles_parts.h"
+#include "base/bisect.h"
 
 enum {
     BYTES_MAX = 256 << 20, /* of modules read for one host */
@@ -101,21 +102,15 @@ static void find_runs(struct comparing *comparing)
         qsort(comparing->runs, comparing->run_count, sizeof(*comparing->runs), by_program_and_time);
 }
 
+static bool is_before(const struct program_run *run, program_id program, int64_t at_ps)
+{
+    return run->program < program || (run->program == program && run->start_ps < at_ps);
+}
+
 /* The first of the program's runs at or behind a time. */
 static uint32_t run_from(const struct comparing *comparing, program_id program, int64_t at_ps)
 {
-    uint32_t low = 0, high = comparing->run_count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const struct program_run *run = &comparing->runs[middle];
-
-        if (run->program < program || (run->program == program && run->start_ps < at_ps))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(0, comparing->run_count, i, is_before(&comparing->runs[i], program, at_ps));
 }
 
 /* When the program last ran before a time; INT64_MIN never. */

@@ -12,6 +12,7 @@
 #include "analyse/scan/module_names.h"
 #include "analyse/steps/restrict.h"
 #include "analyse/steps/step_of.h"
+#include "base/bisect.h"
 #include "trace/args/args.h"
 #include "trace/ps.h"
 
@@ -177,22 +178,20 @@ static void begin_compiles(struct finding_compiles *finding, uint32_t host, stru
     }
 }
 
+/* In the order of (track, time). */
+static bool begins_before_end(const struct compile_mark *outer, const struct compile_mark *mark)
+{
+    return outer->track < mark->track ||
+           (outer->track == mark->track && outer->start_ps < mark->end_ps);
+}
+
 /* The first compile of the mark's thread that begins when it is over; NO_COMPILE. */
 static uint32_t next_compile(const struct finding_compiles *finding,
                              const struct compile_mark *mark)
 {
-    uint32_t low = 0, high = finding->outer_count;
+    uint32_t low =
+        BISECT(0, finding->outer_count, i, begins_before_end(outer_at(finding, i), mark));
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const struct compile_mark *outer = outer_at(finding, middle);
-
-        if (outer->track < mark->track ||
-            (outer->track == mark->track && outer->start_ps < mark->end_ps))
-            low = middle + 1;
-        else
-            high = middle;
-    }
     low = finding->asking[low];
     if (low == finding->outer_count || outer_at(finding, low)->track != mark->track)
         return NO_COMPILE;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyse/compiles/compiles_parts.h"
+#include "base/bisect.h"
 #include "trace/names/by_name.h"
 
 void compile_marks_add(struct compile_marks *marks, const struct compile_mark *mark)
@@ -101,48 +102,20 @@ void compile_marks_find(const struct trace *trace, unsigned roles, struct compil
 static uint32_t first_from(const struct trace *trace, const slice_id *ids, uint32_t count,
                            int64_t at_ps)
 {
-    uint32_t low = 0, high = count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (trace_slice(trace, ids[middle]).start_ps < at_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(0, count, i, trace_slice(trace, ids[i]).start_ps < at_ps);
 }
 
 /* The first mark of the track. */
 static uint32_t first_of_track(const struct compile_marks *marks, track_id track)
 {
-    uint32_t low = 0, high = marks->count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (marks->items[middle].track < track)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(0, marks->count, i, marks->items[i].track < track);
 }
 
 /* The first of those from `low` on that ends behind a time: marks of a track are apart. */
 static uint32_t first_ending_behind(const struct compile_marks *marks, uint32_t low, uint32_t high,
                                     int64_t at_ps)
 {
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (marks->items[middle].end_ps <= at_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(low, high, i, marks->items[i].end_ps <= at_ps);
 }
 
 /* Both stand by time: neither a run of few slices nor one of many walks over all of the other. */

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "analyse/compiles/compiles_parts.h"
-
+#include "base/bisect.h"
 #include "trace/ps.h"
 
 struct paint_segment { /* of one line of time */
@@ -139,20 +139,14 @@ static void part_worked(struct painting *worked)
     worked->count = kept;
 }
 
+static bool is_over(const struct paint_segment *segment, uint32_t owner, int64_t at_ps)
+{
+    return segment->owner < owner || (segment->owner == owner && segment->to_ps <= at_ps);
+}
+
 static uint32_t first_behind(const struct painting *worked, uint32_t owner, int64_t at_ps)
 {
-    uint32_t low = 0, high = worked->count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const struct paint_segment *segment = &worked->items[middle];
-
-        if (segment->owner < owner || (segment->owner == owner && segment->to_ps <= at_ps))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(0, worked->count, i, is_over(&worked->items[i], owner, at_ps));
 }
 
 void compiles_paint(struct compile *compiles, const struct compile_marks *own,

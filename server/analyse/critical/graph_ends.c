@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyse/critical/graph_parts.h"
+#include "base/bisect.h"
 
 static void add_end(struct graph_maker *maker, uint32_t index)
 {
@@ -60,16 +61,8 @@ static void list_devices(struct graph_maker *maker)
 uint32_t ends_before(const struct graph_maker *maker, uint32_t host, int32_t device, int64_t at_ps)
 {
     const struct by_end key = {.end_ps = at_ps, .node = UINT32_MAX, .host = host, .device = device};
-    uint32_t low = 0, high = maker->end_count;
+    uint32_t low = BISECT(0, maker->end_count, i, end_order(&maker->ends[i], &key) < 0);
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (end_order(&maker->ends[middle], &key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     if (low == 0 || maker->ends[low - 1].host != host || maker->ends[low - 1].device != device)
         return UINT32_MAX;
     return low - 1;

@@ -5,6 +5,7 @@
 
 #include "analyse/critical/graph_parts.h"
 #include "analyse/scan/scan.h"
+#include "base/bisect.h"
 
 /* The lane of a track, if it has any; `ret_of` the track that stands for it. */
 static bool lane_kind_of(const struct trace *trace, track_id id, enum lane_kind *ret,
@@ -90,16 +91,8 @@ static void list_marks(struct maker_host *host, uint32_t index, const struct ste
 
 bool is_mark(const struct maker_host *host, slice_id slice)
 {
-    uint32_t low = 0, high = host->mark_count;
+    uint32_t low = BISECT(0, host->mark_count, i, host->marks[i] < slice);
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (host->marks[middle] < slice)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     return low < host->mark_count && host->marks[low] == slice;
 }
 
@@ -160,18 +153,10 @@ uint32_t lane_of_slice(const struct graph_maker *maker, uint32_t host, slice_id 
 /* The first node of the lane that begins after a moment, or with `at` at it. */
 static uint32_t lane_bound(const struct step_graph *graph, uint32_t lane, int64_t at_ps, bool at)
 {
-    uint32_t low = graph->lanes[lane].first_node, high = low + graph->lanes[lane].count;
+    uint32_t first = graph->lanes[lane].first_node, end = first + graph->lanes[lane].count;
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        int64_t start_ps = graph->nodes[middle].start_ps;
-
-        if (start_ps < at_ps || (!at && start_ps == at_ps))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(first, end, i,
+                  graph->nodes[i].start_ps < at_ps || (!at && graph->nodes[i].start_ps == at_ps));
 }
 
 uint32_t lane_node_at(const struct step_graph *graph, uint32_t lane, int64_t at_ps)

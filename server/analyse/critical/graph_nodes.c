@@ -192,7 +192,7 @@ static int64_t over_of(const struct maker_host *host, uint32_t entry)
 {
     const struct attribution *of = host->host->attribution;
     const struct attributed *op = &of->entries[entry];
-    uint32_t at = device_place(of, op->device, op->start_ps);
+    uint32_t at = attribution_time_from(of, op->device, op->start_ps);
 
     while (at < of->entry_count && of->by_device_time[at] != entry &&
            of->entries[of->by_device_time[at]].start_ps == op->start_ps)

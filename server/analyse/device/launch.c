@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/bisect.h"
 
 enum { HELD_CHUNKS = 8 };
 
@@ -104,15 +105,7 @@ static uint64_t first_arrow(const struct trace *trace, const struct row_arrows *
         }
         low = high - low > stride ? high - stride + 1 : low;
     }
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-
-        if (arrow_end(trace, middle) < slice)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(low, high, i, arrow_end(trace, i) < slice);
 }
 
 slice_id launch_arrow(struct launch_reader *reader, slice_id slice)

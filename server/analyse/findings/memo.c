@@ -10,6 +10,7 @@
 #include "analyse/ops/top.h"
 #include "analyse/steps/capture.h"
 #include "analyse/steps/steps_doubt.h"
+#include "base/bisect.h"
 #include "trace/ps.h"
 
 struct memo *memo_create(const struct run_traces *run, const struct restriction *restriction,
@@ -262,17 +263,9 @@ int64_t counted_inside_ps(const struct counted *counted, uint32_t host, int64_t 
                           int64_t end_ps)
 {
     const struct window *windows = counted->windows[host];
-    uint32_t low = 0, high = counted->window_counts[host];
     int64_t inside_ps = 0;
+    uint32_t low = BISECT(0, counted->window_counts[host], i, windows[i].to_ps <= start_ps);
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (windows[middle].to_ps <= start_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     for (; low < counted->window_counts[host] && windows[low].from_ps < end_ps; low++) {
         int64_t from_ps = start_ps > windows[low].from_ps ? start_ps : windows[low].from_ps;
         int64_t to_ps = end_ps < windows[low].to_ps ? end_ps : windows[low].to_ps;

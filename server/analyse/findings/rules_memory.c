@@ -2,6 +2,7 @@
 /* Rules about memory while the program ran: what the allocators' own events prove. */
 #include "analyse/findings/findings.h"
 #include "analyse/memory/memory_allocators.h"
+#include "base/bisect.h"
 #include "base/human.h"
 
 #define NO_TIME STR("it is about memory; what more room would win in time is not in the file")
@@ -137,16 +138,8 @@ static enum status find_fragmentation(struct memo *memo, struct finding_list *li
 /* What is allocated after all events up to then (file time). */
 static int64_t level_at(const struct allocator *allocator, int64_t at_ps)
 {
-    uint32_t low = 0, high = allocator->count;
+    uint32_t low = BISECT(0, allocator->count, i, allocator_event(allocator, i)->at_ps <= at_ps);
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (allocator_event(allocator, middle)->at_ps <= at_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     return low == 0 ? allocator->before_bytes : allocator->allocated[low - 1];
 }
 

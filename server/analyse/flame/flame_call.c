@@ -18,16 +18,8 @@ static track_id track_of(const struct trace *trace, slice_id slice)
 /* An arrow that ends at the slice and comes from another track; NO_SLICE: none. */
 static slice_id arrow_to(const struct trace *trace, slice_id slice)
 {
-    uint64_t from = 0, to = trace->flow_count;
+    uint64_t from = flow_first_to(trace, slice);
 
-    while (from < to) {
-        uint64_t middle = from + (to - from) / 2;
-
-        if (trace->flows[trace->flow_by_to[middle]].to < slice)
-            from = middle + 1;
-        else
-            to = middle;
-    }
     for (; from < trace->flow_count; from++) {
         const struct flow *flow = &trace->flows[trace->flow_by_to[from]];
 

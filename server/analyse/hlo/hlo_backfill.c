@@ -7,6 +7,7 @@
 
 #include "analyse/hlo/hlo.h"
 #include "analyse/stats/map64.h"
+#include "base/bisect.h"
 #include "base/human.h"
 #include "base/sort.h"
 #include "trace/args/args.h"
@@ -135,17 +136,7 @@ static struct str without_number(struct str name, bool *ret_has, uint64_t *ret_n
 
 static uint32_t first_of_name(const struct hlo_backfill *backfill, struct str name)
 {
-    uint32_t from = 0, to = backfill->module_count;
-
-    while (from < to) {
-        uint32_t middle = from + (to - from) / 2;
-
-        if (str_compare(backfill->modules[middle].name, name) < 0)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
+    return BISECT(0, backfill->module_count, i, str_compare(backfill->modules[i].name, name) < 0);
 }
 
 static const struct instruction *find_in(const struct hlo_backfill *backfill,

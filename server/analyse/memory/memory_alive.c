@@ -10,6 +10,7 @@
 
 #include "analyse/memory/memory_allocators.h"
 #include "analyse/table.h"
+#include "base/bisect.h"
 
 enum alive_column {
     ALIVE_NAME,
@@ -207,22 +208,13 @@ static void add_row(struct memory_owner *owners, const char **kinds, uint32_t *c
 static uint32_t events_until(const struct allocator *allocator,
                              const struct memory_question *question)
 {
-    uint32_t low = 0, high = allocator->count;
     int64_t at_ps;
 
     if (!question->has_at)
         return allocator->peak + 1;
     if (__builtin_sub_overflow(question->at_ps, allocator->selection->host->offset_ps, &at_ps))
         at_ps = question->at_ps < 0 ? INT64_MIN : INT64_MAX;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (allocator_event(allocator, middle)->at_ps <= at_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(0, allocator->count, i, allocator_event(allocator, i)->at_ps <= at_ps);
 }
 
 static void say_notes(const struct alives *alives, const struct allocator *allocator,

@@ -4,6 +4,7 @@
 
 #include "analyse/device/annotation_names.h"
 #include "analyse/ops/annotations_parts.h"
+#include "base/bisect.h"
 #include "base/sort.h"
 #include "trace/args/args.h"
 #include "trace/names/by_name.h"
@@ -272,16 +273,9 @@ void marks_free(struct marks *marks)
 
 uint32_t marks_at(const struct marks *marks, uint32_t group, int64_t at_ps, uint32_t *ret_change)
 {
-    uint32_t low = marks->first_change[group], high = marks->first_change[group + 1];
+    uint32_t low = BISECT(marks->first_change[group], marks->first_change[group + 1], i,
+                          marks->changes[i].from_ps <= at_ps);
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (marks->changes[middle].from_ps <= at_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     if (low == marks->first_change[group])
         return NO_SPAN;
     *ret_change = low - 1;

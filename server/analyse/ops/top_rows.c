@@ -209,8 +209,6 @@ static void list_devices(struct top_host *host, struct arena *arena)
 
     for (uint32_t at = 0; at < count;) {
         int32_t device = attribution->entries[attribution->by_device_time[at]].device;
-        uint32_t high = count;
-
         if (host->device_count == capacity) {
             int32_t *more = arena_array(arena, int32_t, capacity == 0 ? 16 : 2 * (size_t)capacity);
 
@@ -221,14 +219,7 @@ static void list_devices(struct top_host *host, struct arena *arena)
         }
         *map64_at(&host->device_groups, (uint32_t)device, 0) = host->device_count;
         devices[host->device_count++] = device;
-        while (at < high) { /* the first of the next one */
-            uint32_t middle = at + (high - at) / 2;
-
-            if (attribution->entries[attribution->by_device_time[middle]].device <= device)
-                at = middle + 1;
-            else
-                high = middle;
-        }
+        at = attribution_time_from(attribution, (int64_t)device + 1, INT64_MIN);
     }
     host->devices = devices;
 }

@@ -9,6 +9,7 @@
  * a stored spread is the row's own when it counts as many events as the row.
  */
 #include "analyse/ops/top_parts.h"
+#include "base/bisect.h"
 #include "trace/names/by_name.h"
 
 static bool asks_for_some_ops(const struct selection *selection)
@@ -117,21 +118,16 @@ static void take_spreads_of_names(struct top_work *work, struct top_host *host)
     }
 }
 
+static bool is_before(const struct op_spread *spread, uint32_t by, uint32_t op)
+{
+    return spread->by < by || (spread->by == by && spread->op < op);
+}
+
 static const struct op_spread *spread_of(const struct attribution *attribution, uint32_t by,
                                          uint32_t op)
 {
-    uint32_t low = 0, high = attribution->spread_count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const struct op_spread *spread = &attribution->spreads[middle];
-
-        if (spread->by < by || (spread->by == by && spread->op < op))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-
+    uint32_t low =
+        BISECT(0, attribution->spread_count, i, is_before(&attribution->spreads[i], by, op));
     const struct op_spread *found = &attribution->spreads[low];
 
     return low < attribution->spread_count && found->by == by && found->op == op ? found : NULL;

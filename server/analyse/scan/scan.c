@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analyse/stats/map64.h"
+#include "base/bisect.h"
 #include "trace/ps.h"
 
 struct range { /* whole slices of a row */
@@ -47,17 +48,7 @@ static bool wants_name(const struct listing *listing, name_id name)
 
 uint32_t entry_from(const struct attribution *attribution, slice_id slice)
 {
-    uint32_t low = 0, high = attribution->entry_count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (attribution->entries[middle].slice < slice)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(0, attribution->entry_count, i, attribution->entries[i].slice < slice);
 }
 
 /* Is the slice an op that the selection lets through? */

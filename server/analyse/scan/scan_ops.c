@@ -11,6 +11,7 @@
 #include "analyse/scan/nest.h"
 #include "analyse/scan/scan.h"
 #include "analyse/stats/map64.h"
+#include "base/bisect.h"
 #include "trace/ps.h"
 
 enum { BLOCK_OPS = 2048 };
@@ -42,24 +43,6 @@ static track_id cursor_track(struct track_cursor *cursor, slice_id slice)
     return cursor->track;
 }
 
-/* The first of the ops by (device, start) that is not before it. */
-static uint32_t by_time_from(const struct attribution *attribution, int32_t device,
-                             int64_t start_ps)
-{
-    uint32_t low = 0, high = attribution->entry_count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const struct attributed *entry = &attribution->entries[attribution->by_device_time[middle]];
-
-        if (entry->device < device || (entry->device == device && entry->start_ps < start_ps))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* No op lasts longer: what a window holds began at most so long before it. */
 static int64_t longest_op(const struct attribution *attribution)
 {
@@ -84,9 +67,9 @@ static void touch_window(const struct attribution *attribution, struct window wi
         to_ps = INT64_MAX;
     for (uint32_t i = 0; i < attribution->device_count; i++) {
         int32_t device = attribution->devices[i].device;
-        uint32_t end = by_time_from(attribution, device, to_ps);
+        uint32_t end = attribution_time_from(attribution, device, to_ps);
 
-        for (uint32_t at = by_time_from(attribution, device, from_ps); at < end; at++) {
+        for (uint32_t at = attribution_time_from(attribution, device, from_ps); at < end; at++) {
             uint32_t block = attribution->by_device_time[at] / BLOCK_OPS;
 
             touched[block / 8] |= (uint8_t)(1u << block % 8);
@@ -239,16 +222,9 @@ struct cut_ops {
 static int64_t inside_before(const struct cut_ops *ops, int64_t at_ps)
 {
     const struct selection *selection = ops->selection;
-    uint32_t low = 0, high = selection->window_count;
+    /* the first window that ends behind it */
+    uint32_t low = BISECT(0, selection->window_count, i, selection->windows[i].to_ps <= at_ps);
 
-    while (low < high) { /* the first window that ends behind it */
-        uint32_t middle = low + (high - low) / 2;
-
-        if (selection->windows[middle].to_ps <= at_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     if (low == selection->window_count || at_ps <= selection->windows[low].from_ps)
         return ops->before_ps[low];
 
@@ -299,8 +275,8 @@ static void nest_stretch(struct cut_ops *ops, int32_t device, int64_t from_ps, i
 
     for (uint32_t i = 0; i < ops->nest.group_count; i++)
         ops->nest.groups[i].count = 0;
-    for (uint32_t i = by_time_from(attribution, device, from_ps); i < attribution->entry_count;
-         i++) {
+    for (uint32_t i = attribution_time_from(attribution, device, from_ps);
+         i < attribution->entry_count; i++) {
         uint32_t index = attribution->by_device_time[i], parent, cut;
         const struct attributed *entry = &attribution->entries[index];
         int64_t end_ps = entry->start_ps + entry->dur_ps, covered_ps;

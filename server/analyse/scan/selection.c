@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyse/scan/module_names.h"
+#include "base/bisect.h"
 
 static int by_from(const void *left, const void *right)
 {
@@ -42,17 +43,7 @@ bool restriction_has_device(const struct restriction *restriction, int32_t devic
 /* The first window that a moment is not behind; windows do not overlap and ascend. */
 static uint32_t window_from(struct row_windows windows, int64_t at_ps)
 {
-    uint32_t low = 0, high = windows.count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (windows.items[middle].to_ps <= at_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(0, windows.count, i, windows.items[i].to_ps <= at_ps);
 }
 
 /* Is it the window that window_from tells? */

@@ -189,22 +189,6 @@ static int64_t end_of(const struct op_roles *roles, uint32_t at, enum op_role ro
                                                          : device_op_over(roles->host, at);
 }
 
-uint32_t device_place(const struct attribution *attribution, int64_t device, int64_t start_ps)
-{
-    uint32_t low = 0, high = attribution->entry_count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const struct attributed *entry = op_at(attribution, middle);
-
-        if (entry->device < device || (entry->device == device && entry->start_ps < start_ps))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Ops of a device stand apart where streams or threads take turns: one asks for them ahead. */
 static void ask_ahead(const struct attribution *attribution, uint32_t at, uint32_t end)
 {
@@ -248,8 +232,8 @@ struct device_line device_line_open(const struct host_trace *host, int32_t devic
 
         if (__builtin_sub_overflow(window.from_ps, roles->longest_ps, &from_ps))
             from_ps = INT64_MIN;
-        line.at = device_place(host->attribution, device, from_ps);
-        line.end = device_place(host->attribution, (int64_t)device + 1, INT64_MIN);
+        line.at = attribution_time_from(host->attribution, device, from_ps);
+        line.end = attribution_time_from(host->attribution, (int64_t)device + 1, INT64_MIN);
         seek(&line);
     }
     return line;
@@ -354,7 +338,7 @@ void device_gaps(const struct host_trace *host, int32_t device, struct window wi
 slice_id device_op_before(const struct attribution *attribution, int32_t device, int64_t at_ps)
 {
     enum { LOOKED_AT = 64 };
-    uint32_t end = device_place(attribution, device, at_ps);
+    uint32_t end = attribution_time_from(attribution, device, at_ps);
     slice_id best = NO_SLICE;
     int64_t best_ps = INT64_MIN;
 
@@ -374,7 +358,7 @@ slice_id device_op_before(const struct attribution *attribution, int32_t device,
 
 slice_id device_op_after(const struct attribution *attribution, int32_t device, int64_t at_ps)
 {
-    uint32_t at = device_place(attribution, device, at_ps);
+    uint32_t at = attribution_time_from(attribution, device, at_ps);
 
     if (at >= attribution->entry_count || op_at(attribution, at)->device != device)
         return NO_SLICE;

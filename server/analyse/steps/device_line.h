@@ -68,8 +68,6 @@ typedef void device_gap(void *data, int64_t from_ps, int64_t to_ps);
 void device_gaps(const struct host_trace *host, int32_t device, struct window window,
                  const struct op_roles *roles, device_gap *visit, void *data);
 
-/* The first place in by_device_time that is not before this device and moment (file time). */
-uint32_t device_place(const struct attribution *attribution, int64_t device, int64_t start_ps);
 /* The device's op that ends last before a moment, of the few that begin before it; the first that
  * begins at or after it. NO_SLICE: none. */
 slice_id device_op_before(const struct attribution *attribution, int32_t device, int64_t at_ps);

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "base/bisect.h"
+
 /* Each keeps a group of slices: 6 MB. Threads behind are left out, and steps_left_out() says so. */
 enum { POOL_ROWS_MAX = 8192 };
 
@@ -111,17 +113,7 @@ static struct node *make_node(struct host_line *line)
 /* The first of the skipped that is no slice before this one. */
 static uint32_t skipped_from(const struct skipped *skipped, slice_id slice)
 {
-    uint32_t low = 0, high = skipped->count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (skipped->slices[middle] < slice)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return BISECT(0, skipped->count, i, skipped->slices[i] < slice);
 }
 
 /* Slices of a row come in order, and so do those that are skipped. */

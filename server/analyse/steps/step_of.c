@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "base/bisect.h"
+
 static int by_host_and_start(const void *left, const void *right)
 {
     const struct step *a = *(const struct step *const *)left;
@@ -39,19 +41,15 @@ enum status step_places_find(const struct run_traces *run, const struct steps *s
     return OK;
 }
 
+static bool has_begun(const struct step *step, uint32_t host, int64_t at_ps)
+{
+    return step->host < host || (step->host == host && step->start_ps <= at_ps);
+}
+
 const struct step *step_at(const struct step_places *places, uint32_t host, int64_t at_ps)
 {
-    uint32_t low = 0, high = places->count;
+    uint32_t low = BISECT(0, places->count, i, has_begun(places->items[i], host, at_ps));
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const struct step *step = places->items[middle];
-
-        if (step->host < host || (step->host == host && step->start_ps <= at_ps))
-            low = middle + 1;
-        else
-            high = middle;
-    }
     if (low == 0)
         return NULL;
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analyse/steps/steps_parts.h"
+#include "base/bisect.h"
 
 const char *step_rule_word(enum step_rule rule)
 {
@@ -112,16 +113,8 @@ static uint32_t join_ranges(struct asked_range *ranges, uint32_t count)
 
 static bool is_in_ranges(const struct asked_range *ranges, uint32_t count, int64_t number)
 {
-    uint32_t low = 0, high = count;
+    uint32_t low = BISECT(0, count, i, ranges[i].last < number);
 
-    while (low < high) { /* the first that ends at or behind it */
-        uint32_t middle = low + (high - low) / 2;
-
-        if (ranges[middle].last < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     return low < count && ranges[low].first <= number;
 }
 

@@ -15,6 +15,7 @@
 #include "analyse/stats/map64.h"
 #include "analyse/stats/stats.h"
 #include "analyse/steps/steps_parts.h"
+#include "base/bisect.h"
 
 enum { REGULAR_PERCENT = 80, SAID_PERCENT = 50, COUNT_MIN = 3 };
 enum { ALIKE_PERCENT = 60, ALIKE_MIN = 4 };
@@ -83,16 +84,8 @@ static int32_t device_of_most(const struct attribution *of)
 /* The last of them that begins by then, or `count`; they follow each other. */
 static uint32_t step_of_time(const struct step *const *steps, uint32_t count, int64_t at_ps)
 {
-    uint32_t low = 0, high = count;
+    uint32_t low = BISECT(0, count, i, steps[i]->start_ps <= at_ps);
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (steps[middle]->start_ps <= at_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     return low > 0 && at_ps < steps[low - 1]->start_ps + steps[low - 1]->dur_ps ? low - 1 : count;
 }
 

@@ -90,11 +90,13 @@ static void add_ops(const struct host_trace *host, const struct host_devices *de
 
         for (uint32_t device = 0; device < devices->count; device++) {
             int32_t ordinal = devices->devices[device];
-            uint32_t end = device_place(attribution, ordinal, from_ps + columns[i].step->dur_ps);
+            uint32_t end =
+                attribution_time_from(attribution, ordinal, from_ps + columns[i].step->dur_ps);
 
             if (!devices->counted[device])
                 continue;
-            for (uint32_t at = device_place(attribution, ordinal, from_ps); at < end; at++) {
+            for (uint32_t at = attribution_time_from(attribution, ordinal, from_ps); at < end;
+                 at++) {
                 const struct attributed *entry =
                     &attribution->entries[attribution->by_device_time[at]];
 

@@ -18,6 +18,7 @@
 #include "analyse/device/launched_from.h"
 #include "analyse/steps/device_line.h"
 #include "analyse/steps/steps_parts.h"
+#include "base/bisect.h"
 
 enum { JUMPS_MAX = 16, ASKED_OF_EXECUTION = 4 };
 #define UNTOLD (NO_OWNER - 1) /* of an op, until all launches are known */
@@ -109,7 +110,7 @@ static bool is_between(const struct between *between, track_id thread, int64_t a
 static uint32_t place_at(struct owning *owning, track_id thread, int64_t at_ps)
 {
     const struct thread_places *of = places_of(owning, thread);
-    uint32_t low = of->first, end = of->first + of->count, high = end;
+    uint32_t low, end = of->first + of->count;
 
     if (of->count == 0)
         return NO_OWNER;
@@ -117,15 +118,7 @@ static uint32_t place_at(struct owning *owning, track_id thread, int64_t at_ps)
         return owning->near;
     if (is_between(&owning->between, thread, at_ps))
         return NO_OWNER;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (owning->places[middle].from_ps <= at_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    low = BISECT(of->first, end, i, owning->places[i].from_ps <= at_ps);
     if (low > of->first && holds(&owning->places[low - 1], thread, at_ps))
         return owning->near = low - 1;
     owning->between = (struct between){

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads a whole module from its blob, finds instructions in it, and prints one as a line. */
+#include "base/bisect.h"
 #include "decode/hlo/hlo_module_parts.h"
 
 void *hlo_room(struct hlo_reader *reader, void *array, uint32_t count, uint32_t *capacity,
@@ -158,31 +159,17 @@ void hlo_put_instruction(struct text *out, const struct hlo_module *module, uint
 /* The last computation whose head stands at or before the line; HLO_NONE before the first. */
 static uint32_t computation_at(const struct hlo_module *module, uint32_t line)
 {
-    uint32_t from = 0, to = module->computation_count;
+    uint32_t from = BISECT(0, module->computation_count, i, module->computations[i].line <= line);
 
-    while (from < to) {
-        uint32_t middle = from + (to - from) / 2;
-        if (module->computations[middle].line <= line)
-            from = middle + 1;
-        else
-            to = middle;
-    }
     return from == 0 ? HLO_NONE : from - 1;
 }
 
 static uint32_t instruction_at(const struct hlo_module *module,
                                const struct hlo_computation *computation, uint32_t line)
 {
-    uint32_t from = computation->first, to = computation->first + computation->count;
-    const uint32_t end = to;
+    uint32_t end = computation->first + computation->count;
+    uint32_t from = BISECT(computation->first, end, i, module->instructions[i].line < line);
 
-    while (from < to) {
-        uint32_t middle = from + (to - from) / 2;
-        if (module->instructions[middle].line < line)
-            from = middle + 1;
-        else
-            to = middle;
-    }
     return from < end && module->instructions[from].line == line ? from : HLO_NONE;
 }
 

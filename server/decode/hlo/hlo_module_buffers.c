@@ -2,6 +2,7 @@
 /* The buffer assignment of a module: which value lies where in which allocation. */
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "decode/hlo/hlo_module_parts.h"
 #include "decode/hlo/hlo_sizes.h"
 
@@ -213,15 +214,8 @@ void hlo_read_buffers(struct hlo_reader *reader, struct bytes message)
 
 const struct hlo_buffer *hlo_module_buffer(const struct hlo_module *module, uint64_t id)
 {
-    uint32_t from = 0, to = module->buffer_count;
+    uint32_t from = BISECT(0, module->buffer_count, i, module->buffers[i].id < id);
 
-    while (from < to) {
-        uint32_t middle = from + (to - from) / 2;
-        if (module->buffers[middle].id < id)
-            from = middle + 1;
-        else
-            to = middle;
-    }
     return from < module->buffer_count && module->buffers[from].id == id ? &module->buffers[from]
                                                                          : NULL;
 }

@@ -8,6 +8,7 @@
  * Calls and ranges of a thread are walked in time order; the module and the op that are open at a
  * call are those of its kernels. They are looked up by the launch when the kernels are read.
  */
+#include "base/bisect.h"
 #include "base/sort.h"
 #include "decode/nsys/nsys.h"
 #include "decode/xla_range.h"
@@ -110,17 +111,9 @@ static void put_text(struct nsys *nsys, struct str key, name_id value)
 
 void nsys_put_hlo(struct nsys *nsys, uint64_t launch)
 {
-    size_t low = 0, high = nsys->xla.count;
     uint64_t program;
+    size_t low = BISECT(0, nsys->xla.count, i, nsys->xla.at[i].launch < launch);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (nsys->xla.at[middle].launch < launch)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     if (low == nsys->xla.count || nsys->xla.at[low].launch != launch)
         return;
     const struct xla_launch *found = &nsys->xla.at[low];

@@ -12,6 +12,7 @@
  */
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "base/sort.h"
 #include "decode/nsys/nsys.h"
 
@@ -128,17 +129,7 @@ static struct hull hull_of(const struct hull *tree, size_t count, size_t first, 
 /* How many items were called before `at_ps`. */
 static size_t count_before(const struct launched *items, size_t count, int64_t at_ps)
 {
-    size_t low = 0;
-
-    while (low < count) {
-        size_t middle = low + (count - low) / 2;
-
-        if (items[middle].at_ps < at_ps)
-            low = middle + 1;
-        else
-            count = middle;
-    }
-    return low;
+    return BISECT(0, count, i, items[i].at_ps < at_ps);
 }
 
 static track_id projection_track(struct nsys *nsys, const struct launched *one)

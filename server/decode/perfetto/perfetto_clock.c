@@ -12,6 +12,7 @@
  * sequence; an incremental clock tells how much later than the packet before. All times end on the
  * clock of the trace: the primary one, else BOOTTIME.
  */
+#include "base/bisect.h"
 #include "decode/perfetto/perfetto.h"
 
 #include <stdlib.h>
@@ -267,15 +268,8 @@ static bool find_route(struct perfetto *trace, uint32_t from, uint32_t to, uint3
 static int64_t move(const struct clocks *clocks, uint32_t hop, int64_t ns)
 {
     const struct point *points = (const struct point *)clocks->points.at + clocks->hops[hop].first;
-    uint32_t from = 0, to = clocks->hops[hop].count;
+    uint32_t from = BISECT(1, clocks->hops[hop].count, i, points[i].from_ns <= ns) - 1;
 
-    while (to - from > 1) {
-        uint32_t middle = from + (to - from) / 2;
-        if (points[middle].from_ns <= ns)
-            from = middle;
-        else
-            to = middle;
-    }
     return plus(points[from].to_ns, ns - points[from].from_ns);
 }
 

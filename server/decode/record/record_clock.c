@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/bisect.h"
 #include "trace/trace.h"
 
 __extension__ typedef __int128 wide; /* ticks times picoseconds do not fit 64 bits */
@@ -61,16 +62,7 @@ bool record_clock_tie(struct record_clock *clock, int64_t ticks, int64_t realtim
 /* The pair whose line holds the ticks: its first tie. */
 static uint32_t find_pair(const struct record_clock *clock, int64_t ticks)
 {
-    uint32_t low = 0, high = clock->count - 2;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low + 1) / 2;
-        if (clock->ties[middle].ticks <= ticks)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
+    return BISECT(1, clock->count - 1, i, clock->ties[i].ticks <= ticks) - 1;
 }
 
 static bool holds(const struct record_clock *clock, uint32_t pair, int64_t ticks)

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "base/sort.h"
 #include "decode/record/record_state.h"
 #include "decode/xla_range.h"
@@ -244,20 +245,16 @@ void record_hlo_join(struct record *record)
     arena_reset(record->arena);
 }
 
+static bool has_begun(const struct hlo_range *range, uint32_t thread, int64_t at_ps)
+{
+    return range->thread < thread || (range->thread == thread && range->start_ps <= at_ps);
+}
+
 /* The innermost one that is open then; NULL none. */
 static const struct hlo_range *range_at(const struct record_hlo *hlo, uint32_t thread,
                                         int64_t at_ps)
 {
-    uint32_t low = 0, high = hlo->range_count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const struct hlo_range *range = &hlo->ranges[middle];
-        if (range->thread < thread || (range->thread == thread && range->start_ps <= at_ps))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = BISECT(0, hlo->range_count, i, has_begun(&hlo->ranges[i], thread, at_ps));
     const struct hlo_range *range = low > 0 ? &hlo->ranges[low - 1] : NULL;
     while (range != NULL && (range->thread != thread || range->end_ps < at_ps))
         range = range->parent != HLO_NO_RANGE ? &hlo->ranges[range->parent] : NULL;

@@ -2,6 +2,7 @@
 /* GET /api/flows?run=: the arrows of one slice, or of tracks in a window. */
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "serve/answer/flow_out.h"
 #include "serve/routes.h"
 
@@ -40,19 +41,9 @@ static void list(struct listing *listing, const struct host_trace *host, const s
 
 static bool holds(const struct ranges *ranges, slice_id slice)
 {
-    uint32_t first = 0, end = ranges->count;
+    uint32_t at = BISECT(0, ranges->count, i, ranges->items[i].end <= slice);
 
-    while (first < end) {
-        uint32_t middle = first + (end - first) / 2;
-
-        if (slice < ranges->items[middle].first)
-            end = middle;
-        else if (slice >= ranges->items[middle].end)
-            first = middle + 1;
-        else
-            return true;
-    }
-    return false;
+    return at < ranges->count && ranges->items[at].first <= slice;
 }
 
 static int by_first(const void *a, const void *b)

@@ -3,6 +3,7 @@
  *
  * Names below assets/ carry a hash of their content, so they never change.
  */
+#include "base/bisect.h"
 #include "serve/access/gate.h"
 #include "serve/answer/reply.h"
 #include "serve/assets.h"
@@ -10,20 +11,9 @@
 
 static const struct asset *find(struct str path)
 {
-    uint32_t first = 0, end = asset_count;
+    uint32_t at = BISECT(0, asset_count, i, str_compare(str_of(assets[i].path), path) < 0);
 
-    while (first < end) {
-        uint32_t middle = first + (end - first) / 2;
-        int order = str_compare(str_of(assets[middle].path), path);
-
-        if (order == 0)
-            return &assets[middle];
-        if (order < 0)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return NULL;
+    return at < asset_count && str_equal(str_of(assets[at].path), path) ? &assets[at] : NULL;
 }
 
 static enum status send(struct request *req, struct reply *reply, struct str path, bool immutable,

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "serve/sql/sql_slices_parts.h"
 
 static void begin_host(struct slices_cursor *cursor, uint32_t run, uint32_t host)
@@ -123,20 +124,17 @@ static bool scan_next(struct slices_cursor *cursor)
     }
 }
 
+static bool is_before(struct slice slice, int64_t at_ps, bool by_start)
+{
+    return by_start ? slice.start_ps < at_ps : slice.start_ps + slice.dur_ps < at_ps;
+}
+
 /* The first of the ids [first, end) that ends after `at`, or begins at or after it. */
 static uint32_t find_id(const struct slices_cursor *cursor, uint32_t first, uint32_t end,
                         int64_t at_ps, bool by_start)
 {
-    while (first < end) {
-        uint32_t middle = first + (end - first) / 2;
-        struct slice slice = trace_slice(cursor->trace, cursor->ids[middle]);
-
-        if (by_start ? slice.start_ps >= at_ps : slice.start_ps + slice.dur_ps >= at_ps)
-            end = middle;
-        else
-            first = middle + 1;
-    }
-    return first;
+    return BISECT(first, end, i,
+                  is_before(trace_slice(cursor->trace, cursor->ids[i]), at_ps, by_start));
 }
 
 static bool begin_ids(struct slices_cursor *cursor, const struct name_run *run)

@@ -5,6 +5,7 @@
  * and unpacks only the columns that bear it. A block whose heads or columns break the rules of
  * args_block.h holds no args.
  */
+#include "base/bisect.h"
 #include "base/hash.h"
 #include "trace/args/args.h"
 #include "trace/args/args_block.h"
@@ -84,17 +85,8 @@ uint32_t trace_arg_events(const struct trace *trace, uint32_t index, event_id *r
 uint32_t trace_arg_block_of(const struct trace *trace, event_id event)
 {
     const struct args *args = trace->parts->args;
-    uint32_t from = 0, to = args == NULL ? 0 : args->block_count;
-
-    while (from < to) {
-        uint32_t middle = from + (to - from) / 2;
-
-        if (args->blocks[middle].first_event + args->blocks[middle].event_count <= event)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
+    return BISECT(0, args == NULL ? 0 : args->block_count, i,
+                  args->blocks[i].first_event + args->blocks[i].event_count <= event);
 }
 
 /* The block of an event, or false. */
@@ -340,16 +332,8 @@ bool trace_arg_block_may(const struct trace *trace, uint32_t block_index, name_i
 /* Does an ascending list hold a value within [min, max]? */
 static bool any_within(const name_id *texts, uint32_t count, uint64_t min, uint64_t max)
 {
-    uint32_t first = 0, end = count;
+    uint32_t first = BISECT(0, count, i, texts[i] < min);
 
-    while (first < end) {
-        uint32_t middle = first + (end - first) / 2;
-
-        if (texts[middle] < min)
-            first = middle + 1;
-        else
-            end = middle;
-    }
     return first < count && texts[first] <= max;
 }
 

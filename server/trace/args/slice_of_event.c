@@ -4,6 +4,7 @@
  * Nothing is stored for this: a chunk knows the first and the last event in it, and along a row
  * events mostly ascend. One event costs a look at every chunk's entry, many cost one pass.
  */
+#include "base/bisect.h"
 #include "trace/args/args.h"
 #include "trace/chunk.h"
 #include "trace/readers.h"
@@ -64,18 +65,7 @@ bool chunk_may_hold(const struct trace *trace, uint32_t chunk, const uint64_t *e
 /* First of the ascending events that is not before `event`. */
 static uint32_t first_not_before(const event_id *events, uint32_t count, event_id event)
 {
-    uint32_t from = 0;
-
-    while (count > 0) {
-        uint32_t half = count / 2;
-        if (events[from + half] < event) {
-            from += half + 1;
-            count -= half + 1;
-        } else {
-            count = half;
-        }
-    }
-    return from;
+    return BISECT(0, count, i, events[i] < event);
 }
 
 /* What is asked, and where the answers go. */

@@ -14,6 +14,7 @@
 #ifndef JVIEWD_TRACE_EVENTS_COUNTER_LEVELS_H
 #define JVIEWD_TRACE_EVENTS_COUNTER_LEVELS_H
 
+#include "base/bisect.h"
 #include "trace/trace.h"
 
 enum { COUNTER_LEVEL_FACTOR = 16 };
@@ -49,17 +50,7 @@ static inline uint64_t counter_range_count(uint64_t sample_count)
 static inline uint64_t counter_count_before(const struct counter_sample *samples, uint64_t count,
                                             int64_t at_ps, bool equal)
 {
-    uint64_t from = 0, to = count;
-
-    while (from < to) {
-        uint64_t middle = from + (to - from) / 2;
-
-        if (samples[middle].at_ps < at_ps || (equal && samples[middle].at_ps == at_ps))
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
+    return BISECT(0, count, i, samples[i].at_ps < at_ps || (equal && samples[i].at_ps == at_ps));
 }
 
 #endif

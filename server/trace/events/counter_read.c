@@ -2,6 +2,7 @@
 /* Counters, read: a bucket's samples are found by two searches, their range by the levels. */
 #include <math.h>
 
+#include "base/bisect.h"
 #include "trace/events/counter.h"
 #include "trace/events/counter_levels.h"
 #include "trace/readers.h"
@@ -16,16 +17,8 @@ struct counters {
 
 static const struct counter_record *find_record(const struct counters *counters, track_id track)
 {
-    uint32_t from = 0, to = counters->record_count;
+    uint32_t from = BISECT(0, counters->record_count, i, counters->records[i].track < track);
 
-    while (from < to) {
-        uint32_t middle = from + (to - from) / 2;
-
-        if (counters->records[middle].track < track)
-            from = middle + 1;
-        else
-            to = middle;
-    }
     return from < counters->record_count && counters->records[from].track == track
                ? &counters->records[from]
                : NULL;
@@ -90,17 +83,7 @@ static int64_t bucket_start(int64_t from_ps, uint64_t width, uint32_t buckets, u
 static uint32_t bucket_of(int64_t at_ps, int64_t from_ps, uint64_t width, uint32_t buckets,
                           uint32_t from)
 {
-    uint32_t to = buckets;
-
-    while (to - from > 1) {
-        uint32_t middle = from + (to - from) / 2;
-
-        if (bucket_start(from_ps, width, buckets, middle) <= at_ps)
-            from = middle;
-        else
-            to = middle;
-    }
-    return from;
+    return BISECT(from + 1, buckets, i, bucket_start(from_ps, width, buckets, i) <= at_ps) - 1;
 }
 
 uint32_t counter_fold(const struct trace *trace, track_id track, int64_t from_ps, int64_t to_ps,

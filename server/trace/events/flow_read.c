@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arrows, read: both orders lie in the file and are checked at the opening. */
+#include "base/bisect.h"
 #include "trace/readers.h"
 #include "trace/writers.h"
 
@@ -44,30 +45,10 @@ enum status flows_open(struct trace *trace, struct arena *arena, struct error *e
 
 uint64_t flow_first_from(const struct trace *trace, slice_id slice)
 {
-    uint64_t first = 0, end = trace->flow_count;
-
-    while (first < end) {
-        uint64_t middle = first + (end - first) / 2;
-
-        if (trace->flows[middle].from < slice)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return first;
+    return BISECT(0, trace->flow_count, i, trace->flows[i].from < slice);
 }
 
 uint64_t flow_first_to(const struct trace *trace, slice_id slice)
 {
-    uint64_t first = 0, end = trace->flow_count;
-
-    while (first < end) {
-        uint64_t middle = first + (end - first) / 2;
-
-        if (trace->flows[trace->flow_by_to[middle]].to < slice)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return first;
+    return BISECT(0, trace->flow_count, i, trace->flows[trace->flow_by_to[i]].to < slice);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A tile from the cells of a row's pyramid. */
+#include "base/bisect.h"
 #include "base/file.h"
 #include "trace/levels/pyramid.h"
 #include "trace/levels/tile_writer.h"
@@ -101,15 +102,7 @@ static uint32_t find_cell(const struct level *stored, int64_t quantum)
         to = from - 1;
         from = from - 1 > step ? from - 1 - step : 0;
     }
-    while (from < to) {
-        uint32_t middle = from + (to - from) / 2;
-
-        if (quantum_of(stored, middle) < quantum)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
+    return BISECT(from, to, i, quantum_of(stored, i) < quantum);
 }
 
 static inline uint32_t width_of(const struct pyramid_cell *cell)

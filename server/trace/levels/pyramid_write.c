@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "trace/levels/pyramid.h"
 #include "trace/levels/tile_writer.h"
 #include "trace/writers.h"
@@ -78,17 +79,9 @@ static int64_t span_of(const struct row *row, int level)
 static int choose_base(const struct trace *trace, row_id row_index)
 {
     const struct row *row = &trace->rows[row_index];
-    int from = 0, to = TILE_LEVEL_MAX;
+    uint64_t most = row->count * (UINT64_C(16) / PYRAMID_SLICES);
+    int from = BISECT(0, TILE_LEVEL_MAX, i, quanta_sixteenths(trace, row_index, i) > most);
 
-    while (from < to) {
-        int middle = (from + to) / 2;
-
-        if (quanta_sixteenths(trace, row_index, middle) <=
-            row->count * (UINT64_C(16) / PYRAMID_SLICES))
-            to = middle;
-        else
-            from = middle + 1;
-    }
     while (from < TILE_LEVEL_MAX && span_of(row, from) > CELL_OFFSET_MASK)
         from++;
     return from;

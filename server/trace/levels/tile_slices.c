@@ -9,6 +9,7 @@
  * its longest one that of the greatest weight. So a quantum costs as much as its two ends, and a
  * sample for each 32 slices.
  */
+#include "base/bisect.h"
 #include "trace/levels/pyramid.h"
 #include "trace/levels/tile_writer.h"
 
@@ -110,15 +111,7 @@ static uint32_t gallop(const struct fold *fold, uint32_t group, int64_t bound_ps
         step *= 2;
     }
     to = fold->sample_count - group > step ? group + step : fold->sample_count;
-    while (to - group > 1) {
-        uint32_t middle = group + (to - group) / 2;
-
-        if (fold->samples[middle].start_ps < bound_ps)
-            group = middle;
-        else
-            to = middle;
-    }
-    return group;
+    return BISECT(group + 1, to, i, fold->samples[i].start_ps < bound_ps) - 1;
 }
 
 /* The longest of whole groups: the first of the greatest weight. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Slices by name, read. Ids and runs are big and seldom asked for: their tables are touched by
  * the first question about them, not by opening the trace. */
+#include "base/bisect.h"
 #include "base/file.h"
 #include "trace/names/by_name.h"
 #include "trace/readers.h"
@@ -24,16 +25,9 @@ uint32_t trace_name_stats(const struct trace *trace, const struct name_stats **r
 const struct name_stats *trace_stats_of(const struct trace *trace, name_id name)
 {
     const struct name_stats *stats;
-    uint32_t from = 0, count = trace_name_stats(trace, &stats), to = count;
+    uint32_t count = trace_name_stats(trace, &stats);
+    uint32_t from = BISECT(0, count, i, stats[i].name < name);
 
-    while (from < to) {
-        uint32_t middle = from + (to - from) / 2;
-
-        if (stats[middle].name < name)
-            from = middle + 1;
-        else
-            to = middle;
-    }
     return from < count && stats[from].name == name ? &stats[from] : NULL;
 }
 

@@ -146,17 +146,9 @@ static void put_stack(struct json *json, const struct hlo_question *question,
 
 static bool defines(const struct hlo_module *module, uint32_t instruction, uint64_t buffer)
 {
-    uint32_t from = 0, to = module->buffer_count;
+    const struct hlo_buffer *found = hlo_module_buffer(module, buffer);
 
-    while (from < to) {
-        uint32_t middle = from + (to - from) / 2;
-        if (module->buffers[middle].id < buffer)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from < module->buffer_count && module->buffers[from].id == buffer &&
-           module->buffers[from].instruction == instruction;
+    return found != NULL && found->instruction == instruction;
 }
 
 /* Where the values that it defines lie. */

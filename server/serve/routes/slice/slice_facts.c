@@ -5,6 +5,7 @@
 #include "analyse/comm/transfers.h"
 #include "analyse/ops/kernels.h"
 #include "analyse/scan/module_names.h"
+#include "base/bisect.h"
 #include "serve/answer/table_out.h"
 #include "serve/routes/slice/slice_parts.h"
 #include "trace/args/args.h"
@@ -266,17 +267,7 @@ static void set_bounds(struct spread *spread, int64_t min_ps, int64_t max_ps)
 
 static void count_mate(struct spread *spread, int64_t own_ps, int64_t dur_ps)
 {
-    uint32_t low = 0, high = SPREAD_BUCKETS - 1;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low + 1) / 2;
-
-        if (spread->bounds_ps[middle] <= dur_ps)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    spread->counts[low]++;
+    spread->counts[BISECT(1, SPREAD_BUCKETS, i, spread->bounds_ps[i] <= dur_ps) - 1]++;
     spread->longer += dur_ps > own_ps;
 }
 
