@@ -12,31 +12,14 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { launch, openPage, settle } from './browser.mjs';
 import { ready, startOwn, startServer } from './server.mjs';
+import { VIEWS } from './views.mjs';
 
-const VIEWS = [
-  'overview',
-  'timeline',
-  'ops',
-  'kernels',
-  'flame',
-  'steps',
-  'compiles',
-  'transfers',
-  'memory',
-  'hosts',
-  'threads',
-  'roofline',
-  'hlo',
-  'files',
-  'sql',
-  'trend',
-];
 const LISTS = { runs: '?view=runs', settings: '?view=settings' };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    views: { type: 'string', default: [...Object.keys(LISTS), 'compare', ...VIEWS].join() },
+    views: { type: 'string', default: [...Object.keys(LISTS), ...Object.keys(VIEWS)].join() },
     sizes: { type: 'string', default: '1280x720,2560x1440' },
     themes: { type: 'string', default: 'light,dark' },
     over: { type: 'string', multiple: true, default: [] },

@@ -4,6 +4,7 @@
  * Pure: text in, record out. What stands in no list is left alone; what has a bad value is named
  * and ignored.
  */
+import letters from './views.json';
 
 export type Query = Readonly<Record<string, string>>;
 export type Changes = Readonly<Record<string, string | null>>;
@@ -40,26 +41,9 @@ const OF_ONE_RUN = [
 /* Coming to these is coming to a place: back returns from there. */
 const PLACES = new Set(['run', 'view', 'start_ps', 'end_ps', 'zoom', 'a', 'b']);
 
-export const VIEWS = [
-  'overview',
-  'timeline',
-  'ops',
-  'kernels',
-  'flame',
-  'steps',
-  'compiles',
-  'transfers',
-  'memory',
-  'hosts',
-  'threads',
-  'roofline',
-  'hlo',
-  'files',
-  'sql',
-  'compare',
-  'trend',
-] as const;
-export type View = (typeof VIEWS)[number];
+/* By name, in the order of their tabs; each with the letter behind G that goes there, where it has one. */
+export type View = keyof typeof letters;
+export const VIEWS = Object.keys(letters) as View[];
 
 export function parseQuery(search: string): Query {
   return Object.fromEntries(new URLSearchParams(search));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every action, once: the dispatcher, the palette and the help read this list. */
-import type { View } from './address';
+import letters from './views.json';
 
 export type Group =
   'Everywhere' | 'Timeline: move' | 'Timeline: slices' | 'Timeline: ranges and search' | 'Flame' | 'Tables' | 'Go to';
@@ -37,25 +37,7 @@ const ranges = entry.bind(null, 'Timeline: ranges and search');
 const flame = entry.bind(null, 'Flame');
 const tables = entry.bind(null, 'Tables');
 
-const LETTERS: readonly ['runs' | View, string][] = [
-  ['runs', 'g'],
-  ['overview', 'o'],
-  ['timeline', 't'],
-  ['ops', 'p'],
-  ['kernels', 'k'],
-  ['flame', 'f'],
-  ['steps', 's'],
-  ['compiles', 'c'],
-  ['transfers', 'x'],
-  ['memory', 'm'],
-  ['hosts', 'h'],
-  ['threads', 'd'],
-  ['roofline', 'r'],
-  ['hlo', 'l'],
-  ['files', 'i'],
-  ['sql', 'q'],
-  ['trend', 'e'],
-];
+const LETTERS = Object.entries({ runs: 'g', ...letters }).filter(([, letter]) => letter !== '');
 const VIEW_WORDS: Partial<Record<string, string>> = { hlo: 'HLO', sql: 'SQL' };
 
 export const KEYS: KeyEntry[] = [

@@ -20,11 +20,12 @@ import {
   type Scale,
 } from '../model/numbers';
 import { sentenceCase } from '../model/sentence';
+import { By } from '../ui/by';
 import { Link } from '../ui/link';
 import { Empty, Failed, NothingHere, Waiting } from '../ui/states';
 import { stepWindow } from '../ui/step_bars';
-import { Table, type Column } from '../ui/table';
-import { NothingMatches, TableBar } from '../ui/table_bar';
+import type { Column } from '../ui/table';
+import { TableBar, TableBelow } from '../ui/table_bar';
 import { Name, Prose, SentenceLine } from '../ui/text';
 import { useTable } from '../ui/use_table';
 
@@ -241,43 +242,22 @@ export function CompilesView({ run, absent }: { run: RunDetails; absent: string 
         file={`${run.name}-compiles`}
         csv={address('api/compiles', { ...params, limit: 10_000, format: 'csv' })}
       >
-        <label>
-          by
-          <select
-            value={by}
-            onChange={(event) =>
-              go(
-                {
-                  by: event.currentTarget.value === 'function' ? null : event.currentTarget.value,
-                  sort: null,
-                  columns: null,
-                  key: null,
-                },
-                'push',
-              )
-            }
-          >
-            <option>function</option>
-            <option>compile</option>
-          </select>
-        </label>
+        <By
+          value={by}
+          words={['function', 'compile']}
+          onChoose={(word) => go({ by: word, sort: null, columns: null, key: null }, 'push')}
+        />
         {name && <button class="framed" onClick={() => go({ name: null }, 'push')}>{`all functions`}</button>}
       </TableBar>
       {list.error && <Failed error={list.error} />}
       {!data && list.waiting && <Waiting what="Looking for compiles." progress={list.progress} />}
       {data && data.row_count === 0 && <NothingHere did="Nothing was compiled" />}
-      {rows.length > 0 && table.rows.length === 0 && <NothingMatches table={table} total={data!.row_count} />}
-      {table.rows.length > 0 && (
-        <Table
+      {data && (
+        <TableBelow
+          table={table}
+          total={data.row_count}
           label={`Compiles by ${by}`}
-          columns={table.columns}
-          chosen={query.value.columns}
-          rows={table.rows}
           rowKey={(row) => row.slice}
-          rowCount={data!.row_count}
-          sort={sort}
-          onSort={table.onSort}
-          groupOf={table.groupOf}
           weight={(row) => toNumber(row.total_ps ?? 0)}
           focused={query.value.key ?? null}
           onFocusRow={(row) => go({ key: row.slice }, 'replace')}

@@ -25,8 +25,8 @@ import {
 import { opsSentence, sentenceCase } from '../model/sentence';
 import { Link } from '../ui/link';
 import { Failed, isWhole, NothingHere, Waiting } from '../ui/states';
-import { Table, type Column } from '../ui/table';
-import { NothingMatches, TableBar } from '../ui/table_bar';
+import type { Column } from '../ui/table';
+import { TableBar, TableBelow } from '../ui/table_bar';
 import { Name, SentenceLine, nameRoom } from '../ui/text';
 import { useTable } from '../ui/use_table';
 import type { Changes } from '../model/address';
@@ -308,7 +308,6 @@ function restOf(top: TopList, rows: readonly TopRow[], noun: string): Record<str
 
 export function OpsView({ run }: { run: RunDetails }) {
   const asked = query.value.by ?? 'op';
-  const sort = query.value.sort ?? '-self_ps';
   const params = { run: run.id, by: asked, ...restriction.value, sort: query.value.sort };
   const top = useJson<TopList>('api/top', { ...params, limit: ROWS_MAX });
   const data = top.data;
@@ -369,23 +368,17 @@ export function OpsView({ run }: { run: RunDetails }) {
             <Link to={{ by: 'name' }}>By name</Link> there is what its hosts did.
           </p>
         ))}
-      {data && rows.length > 0 && shown.length === 0 && <NothingMatches table={table} total={data.row_count} />}
-      {shown.length > 0 && (
-        <Table
+      {data && (
+        <TableBelow
+          table={table}
+          total={data.row_count}
           label={`Time by ${by}`}
-          columns={table.columns}
-          chosen={query.value.columns}
-          rows={shown}
           rowKey={(row) => row.key}
-          rowCount={data!.row_count}
-          sort={sort}
-          onSort={table.onSort}
           focused={query.value.key ?? null}
           onFocusRow={(row) => go({ key: row.key }, 'replace')}
           onOpen={(row) => go(goalOf(row, by), 'push')}
           openOn="enter"
           onShow={(row) => go(timelineOf(row, by), 'push')}
-          groupOf={table.groupOf}
           weight={(row) => toNumber(row.self_ps)}
           rest={restOf(data!, shown, by)}
           scroll

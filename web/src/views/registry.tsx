@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The views of a run, in the order of their tabs. Tabs, keys, palette and the page itself read this
- * list: a view is one line here and its letter in model/keys.ts. */
+ * list: a view is one line here, and its name and letter in model/views.json. */
 import type { ComponentChildren } from 'preact';
 import { absence, type RunDetails } from '../data/types';
 import type { View } from '../model/address';

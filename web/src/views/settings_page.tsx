@@ -5,7 +5,7 @@ import { query } from '../data/place';
 import { act, knows } from '../ui/keys';
 import { Link } from '../ui/link';
 import { SentenceLine } from '../ui/text';
-import { Brand, CommonActions } from './shell/header';
+import { PageHeader } from './shell/header';
 import { LostBar } from './shell/lost_bar';
 import { SettingsRows } from './shell/settings_rows';
 
@@ -15,16 +15,7 @@ export function SettingsPage() {
   }, []);
   return (
     <div class="shell">
-      <header class="header">
-        <Brand />
-        <span class="faint" aria-hidden="true">
-          /
-        </span>
-        <h1>settings</h1>
-        <div class="actions">
-          <CommonActions />
-        </div>
-      </header>
+      <PageHeader title="settings" />
       <div />
       <LostBar />
       <main class="page">

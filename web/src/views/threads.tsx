@@ -10,8 +10,8 @@ import { areNamesShared } from '../model/table';
 import { threadName, threadsSentence, type ThreadList, type ThreadRow } from '../model/threads';
 import { Link } from '../ui/link';
 import { Failed, NothingHere, Waiting } from '../ui/states';
-import { Table, type Column } from '../ui/table';
-import { NothingMatches, TableBar } from '../ui/table_bar';
+import type { Column } from '../ui/table';
+import { TableBar, TableBelow } from '../ui/table_bar';
 import { Name, SentenceLine } from '../ui/text';
 import { useTable } from '../ui/use_table';
 
@@ -128,18 +128,12 @@ export function ThreadsView({ run }: { run: RunDetails }) {
       {list.error && <Failed error={list.error} />}
       {!data && list.waiting && <Waiting what="Adding up." progress={list.progress} />}
       {data && rows.length === 0 && <NothingHere did="No thread of a host recorded anything" />}
-      {rows.length > 0 && table.rows.length === 0 && <NothingMatches table={table} total={data!.row_count} />}
-      {table.rows.length > 0 && (
-        <Table
+      {data && (
+        <TableBelow
+          table={table}
+          total={data.row_count}
           label="Threads of hosts"
-          columns={table.columns}
-          chosen={query.value.columns}
-          rows={table.rows}
           rowKey={(row) => row.track}
-          rowCount={data!.row_count}
-          sort={sort}
-          onSort={table.onSort}
-          groupOf={table.groupOf}
           weight={(row) => toNumber(row.busy_ps)}
           focused={query.value.key ?? null}
           onFocusRow={(row) => go({ key: row.track }, 'replace')}

@@ -22,11 +22,12 @@ import {
 } from '../model/numbers';
 import { directionWords, transfersSentence, type TransferList, type TransferRow } from '../model/transfers';
 import { sentenceCase } from '../model/sentence';
+import { By } from '../ui/by';
 import { Link } from '../ui/link';
 import { Empty, Failed, NothingHere, Waiting } from '../ui/states';
 import { stepWindow } from '../ui/step_bars';
-import { Table, type Column } from '../ui/table';
-import { NothingMatches, TableBar } from '../ui/table_bar';
+import type { Column } from '../ui/table';
+import { TableBar, TableBelow } from '../ui/table_bar';
 import { Name, Prose, SentenceLine } from '../ui/text';
 import { useTable } from '../ui/use_table';
 
@@ -272,43 +273,17 @@ export function TransfersView({ run, absent }: { run: RunDetails; absent: string
         file={`${run.name}-transfers`}
         csv={address('api/transfers', { ...params, limit: 10_000, format: 'csv' })}
       >
-        <label>
-          by
-          <select
-            value={by}
-            onChange={(event) =>
-              go(
-                {
-                  by: event.currentTarget.value === 'direction' ? null : event.currentTarget.value,
-                  sort: null,
-                  columns: null,
-                  key: null,
-                },
-                'push',
-              )
-            }
-          >
-            {BY.map((word) => (
-              <option key={word}>{word}</option>
-            ))}
-          </select>
-        </label>
+        <By value={by} words={BY} onChoose={(word) => go({ by: word, sort: null, columns: null, key: null }, 'push')} />
       </TableBar>
       {list.error && <Failed error={list.error} />}
       {!data && list.waiting && <Waiting what="Adding up." progress={list.progress} />}
       {data && data.row_count === 0 && <NothingHere did="Nothing moved" />}
-      {rows.length > 0 && table.rows.length === 0 && <NothingMatches table={table} total={data!.row_count} />}
-      {table.rows.length > 0 && (
-        <Table
+      {data && (
+        <TableBelow
+          table={table}
+          total={data.row_count}
           label={`Transfers by ${by}`}
-          columns={table.columns}
-          chosen={query.value.columns}
-          rows={table.rows}
           rowKey={(row) => `${row.key ?? ''} ${row.slice}`}
-          rowCount={data!.row_count}
-          sort={sort}
-          onSort={table.onSort}
-          groupOf={table.groupOf}
           weight={(row) => toNumber(row.total_ps ?? row.dur_ps ?? 0)}
           focused={query.value.key ?? null}
           onFocusRow={(row) => go({ key: `${row.key ?? ''} ${row.slice}` }, 'replace')}

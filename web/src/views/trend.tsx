@@ -20,7 +20,7 @@ import { Table, type Column } from '../ui/table';
 import { NothingMatches, TableBar } from '../ui/table_bar';
 import { Name, SentenceLine } from '../ui/text';
 import { useTable } from '../ui/use_table';
-import { Brand, CommonActions } from './shell/header';
+import { PageHeader } from './shell/header';
 import { LostBar } from './shell/lost_bar';
 
 interface Point {
@@ -317,16 +317,7 @@ export function TrendPage() {
   }, [query.value.metric]);
   return (
     <div class="shell">
-      <header class="header">
-        <Brand />
-        <span class="faint" aria-hidden="true">
-          /
-        </span>
-        <h1>trend</h1>
-        <div class="actions">
-          <CommonActions />
-        </div>
-      </header>
+      <PageHeader title="trend" />
       <div />
       <LostBar />
       <main class="page">

@@ -18,6 +18,7 @@ import {
 import { shown as shownName } from '../../model/cut';
 import { count, inScale, plural, share, time, timeScale, toBig, toNumber } from '../../model/numbers';
 import { spoken } from '../../model/spoken';
+import { By } from '../../ui/by';
 import { registerActions } from '../../ui/keys';
 import { lazy } from '../../ui/lazy';
 import { Link } from '../../ui/link';
@@ -25,7 +26,7 @@ import { Failed, Waiting } from '../../ui/states';
 import { TableBar, TableBelow } from '../../ui/table_bar';
 import { Name, SentenceLine } from '../../ui/text';
 import { useTable } from '../../ui/use_table';
-import { Brand, CommonActions } from '../shell/header';
+import { PageHeader } from '../shell/header';
 import { LostBar } from '../shell/lost_bar';
 import { Breakdown } from './breakdown';
 import { ALSO, columnsOf } from './columns';
@@ -56,12 +57,7 @@ function SideButton({ letter, text, other }: { letter: 'a' | 'b'; text: string; 
 
 function CompareHeader({ a, b }: { a: string; b: string }) {
   return (
-    <header class="header">
-      <Brand />
-      <span class="faint" aria-hidden="true">
-        /
-      </span>
-      <h1>Compare</h1>
+    <PageHeader title="Compare">
       <div class="sides">
         <SideButton letter="a" text={a} other={b} />
         <button aria-label="Swap A and B" data-tip="Swap A and B" onClick={() => swap(a, b)}>
@@ -69,10 +65,7 @@ function CompareHeader({ a, b }: { a: string; b: string }) {
         </button>
         <SideButton letter="b" text={b} other={a} />
       </div>
-      <div class="actions">
-        <CommonActions />
-      </div>
-    </header>
+    </PageHeader>
   );
 }
 
@@ -172,29 +165,11 @@ function Changes({ diff, a, b }: { diff: Diff; a: string; b: string }) {
         file={`${sideOf(a).run}-${sideOf(b).run}-${by}`}
         csv={address('api/diff', { a, b, by, sort: query.value.sort, limit: 10_000, format: 'csv' })}
       >
-        <label>
-          by
-          <select
-            value={by}
-            onChange={(event) =>
-              go(
-                {
-                  by: event.currentTarget.value === 'op' ? null : event.currentTarget.value,
-                  sort: null,
-                  group: null,
-                  key: null,
-                  columns: null,
-                  zoom: null,
-                },
-                'push',
-              )
-            }
-          >
-            {BY.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-        </label>
+        <By
+          value={by}
+          words={BY}
+          onChoose={(word) => go({ by: word, sort: null, group: null, key: null, columns: null, zoom: null }, 'push')}
+        />
         <button
           class="framed"
           data-tip="Both timelines, aligned at the begin of a step"

@@ -26,6 +26,7 @@ import {
   toNumber,
   UNKNOWN,
 } from '../../model/numbers';
+import { By } from '../../ui/by';
 import { Canvas } from '../../ui/canvas';
 import { Link } from '../../ui/link';
 import { Failed, Waiting } from '../../ui/states';
@@ -330,27 +331,16 @@ export function CollectivesTable({ run }: { run: RunDetails }) {
         file={`${run.name}-collectives`}
         csv={address('api/collectives', { ...params, limit: ROWS_MAX, format: 'csv' })}
       >
-        <label>
-          by
-          <select
-            value={by}
-            onChange={(event) =>
-              go(
-                {
-                  collectives: event.currentTarget.value === 'op' ? null : event.currentTarget.value,
-                  collectives_sort: null,
-                  collectives_group: null,
-                  collectives_columns: null,
-                },
-                'push',
-              )
-            }
-          >
-            {BY.map((word) => (
-              <option key={word}>{word}</option>
-            ))}
-          </select>
-        </label>
+        <By
+          value={by}
+          words={BY}
+          onChoose={(word) =>
+            go(
+              { collectives: word, collectives_sort: null, collectives_group: null, collectives_columns: null },
+              'push',
+            )
+          }
+        />
       </TableBar>
       <TableBelow
         table={table}

@@ -10,8 +10,8 @@ import { sentenceCase } from '../../model/sentence';
 import { hostsSentence } from '../../model/steps_words';
 import { Link } from '../../ui/link';
 import { Failed, HowToMarkSteps, HowToRecordDevices, Waiting } from '../../ui/states';
-import { Table, type Column } from '../../ui/table';
-import { NothingMatches, TableBar } from '../../ui/table_bar';
+import type { Column } from '../../ui/table';
+import { TableBar, TableBelow } from '../../ui/table_bar';
 import { Name, SentenceLine } from '../../ui/text';
 import { useTable } from '../../ui/use_table';
 import { CollectivesTable } from './collectives';
@@ -231,21 +231,13 @@ export function HostsView({ run }: { run: RunDetails }) {
           </label>
         </TableBar>
       )}
-      {rows.length > 0 && table.rows.length === 0 && <NothingMatches table={table} total={list.data.row_count} />}
-      {table.rows.length > 0 && (
-        <Table
-          label={asked === 'host' ? 'Hosts' : 'Devices'}
-          columns={table.columns}
-          chosen={query.value.columns}
-          rows={table.rows}
-          rowKey={(row) => `${row.host} ${row.device ?? ''}`}
-          rowCount={list.data.row_count}
-          sort={table.sort}
-          onSort={table.onSort}
-          groupOf={table.groupOf}
-          onOpen={(row) => go({ view: 'timeline', host: row.host, by: null })}
-        />
-      )}
+      <TableBelow
+        table={table}
+        total={list.data.row_count}
+        label={asked === 'host' ? 'Hosts' : 'Devices'}
+        rowKey={(row) => `${row.host} ${row.device ?? ''}`}
+        onOpen={(row) => go({ view: 'timeline', host: row.host, by: null })}
+      />
       <CollectivesTable run={run} />
     </>
   );

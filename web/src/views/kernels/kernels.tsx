@@ -9,10 +9,10 @@ import type { RunDetails } from '../../data/types';
 import { kernelsSentence, type KernelList, type KernelRow } from '../../model/kernels';
 import { toNumber } from '../../model/numbers';
 import { sentenceCase } from '../../model/sentence';
+import { By } from '../../ui/by';
 import { Link } from '../../ui/link';
 import { Empty, Failed, HowToRecordDevices, isWhole, NothingHere, Waiting } from '../../ui/states';
-import { Table } from '../../ui/table';
-import { NothingMatches, TableBar } from '../../ui/table_bar';
+import { TableBar, TableBelow } from '../../ui/table_bar';
 import { SentenceLine } from '../../ui/text';
 import { useTable } from '../../ui/use_table';
 import { BY, goalOf } from './cells';
@@ -21,34 +21,6 @@ import { columnsOf } from './columns';
 const EACH = new Set(['activity', 'range']); // a row is one thing that happened
 const SORTS: Record<string, string> = { activity: 'start_ps', range: 'start_ps', annotation: '-device_ps,-total_ps' };
 const ROWS_MAX = 5000;
-
-function Choice({ by }: { by: string }) {
-  return (
-    <label>
-      by
-      <select
-        value={by}
-        onChange={(event) =>
-          go(
-            {
-              by: event.currentTarget.value === 'kernel' ? null : event.currentTarget.value,
-              sort: null,
-              key: null,
-              columns: null,
-            },
-            'push',
-          )
-        }
-      >
-        {Object.entries(BY).map(([key, words]) => (
-          <option key={key} value={key}>
-            {words}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
 
 export function KernelsView({ run, absent }: { run: RunDetails; absent: string | null }) {
   const by = query.value.by !== undefined && query.value.by in BY ? query.value.by : 'kernel';
@@ -73,7 +45,6 @@ export function KernelsView({ run, absent }: { run: RunDetails; absent: string |
       </Empty>
     );
   }
-  const shown = table.rows;
   return (
     <>
       {data && data.row_count > 0 && <SentenceLine sentence={kernelsSentence(data)} />}
@@ -99,22 +70,16 @@ export function KernelsView({ run, absent }: { run: RunDetails; absent: string |
         file={`${run.name}-${by}`}
         csv={address('api/kernels', { ...params, limit: 10_000, format: 'csv' })}
       >
-        <Choice by={by} />
+        <By value={by} words={BY} onChoose={(word) => go({ by: word, sort: null, key: null, columns: null }, 'push')} />
       </TableBar>
       {list.error && <Failed error={list.error} />}
       {!data && list.waiting && <Waiting what="Adding up." progress={list.progress} />}
-      {rows.length > 0 && shown.length === 0 && <NothingMatches table={table} total={data!.row_count} />}
-      {shown.length > 0 && (
-        <Table
+      {data && (
+        <TableBelow
+          table={table}
+          total={data.row_count}
           label={EACH.has(by) ? `Each ${BY[by]}` : `Time by ${BY[by]}`}
-          columns={table.columns}
-          chosen={query.value.columns}
-          rows={shown}
           rowKey={(row) => row.slice ?? row.key}
-          rowCount={data!.row_count}
-          sort={sort}
-          onSort={table.onSort}
-          groupOf={table.groupOf}
           weight={(row) => toNumber(row.total_ps ?? row.dur_ps ?? 0)}
           focused={query.value.key ?? null}
           onFocusRow={(row) => go({ key: row.slice ?? row.key }, 'replace')}

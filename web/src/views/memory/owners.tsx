@@ -7,6 +7,7 @@ import { useJson } from '../../data/resource';
 import { memoryRestriction } from '../../data/restriction';
 import type { RunDetails } from '../../data/types';
 import { inScale, shareCell, size, sizeScale, time, timeExact, timeScale, UNKNOWN } from '../../model/numbers';
+import { By } from '../../ui/by';
 import { Link } from '../../ui/link';
 import { Failed, Waiting } from '../../ui/states';
 import type { Column } from '../../ui/table';
@@ -121,23 +122,7 @@ export function Owners({ run, allocator, at }: { run: RunDetails; allocator: All
           <strong>{size(reply.total_bytes)}</strong>
         </span>
         {at && <Link to={{ at: null }}>the peak</Link>}
-        <label>
-          by
-          <select
-            value={by}
-            onChange={(event) =>
-              go({
-                by: event.currentTarget.value === 'owner' ? null : event.currentTarget.value,
-                sort: null,
-                group: null,
-              })
-            }
-          >
-            {BY.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-        </label>
+        <By value={by} words={BY} onChoose={(word) => go({ by: word, sort: null, group: null })} />
       </TableBar>
       <TableBelow
         table={table}

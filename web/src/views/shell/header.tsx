@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The header: whose run this is, on what it stands, and what can be done with it. */
+import type { ComponentChildren } from 'preact';
 import { Link } from '../../ui/link';
 import { absence, type RunDetails } from '../../data/types';
 import { plural } from '../../model/numbers';
@@ -84,6 +85,23 @@ export function Brand() {
     >
       jviewd
     </Link>
+  );
+}
+
+/* Of a page that is of no run. */
+export function PageHeader({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <header class="header">
+      <Brand />
+      <span class="faint" aria-hidden="true">
+        /
+      </span>
+      <h1>{title}</h1>
+      {children}
+      <div class="actions">
+        <CommonActions />
+      </div>
+    </header>
   );
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where devices had nothing to do: by what the host did meanwhile, and gap by gap. */
-import { go, query } from '../../data/place';
+import { go } from '../../data/place';
 import type { GapRow, IdleRow } from '../../data/types';
 import { formatSpan } from '../../model/address';
 import { inScale, shareCell, timeExact, timeScale, toBig, toNumber, UNKNOWN } from '../../model/numbers';
-import { Table, type Column } from '../../ui/table';
+import type { Column } from '../../ui/table';
+import { TableBelow } from '../../ui/table_bar';
 import { Name } from '../../ui/text';
 import type { TableState } from '../../ui/use_table';
 
@@ -70,15 +71,10 @@ export function idleColumns(rows: readonly IdleRow[]): Column<IdleRow>[] {
 
 export function IdleTable({ table, rowCount }: { table: TableState<IdleRow>; rowCount: number }) {
   return (
-    <Table
+    <TableBelow
+      table={table}
+      total={rowCount}
       label="Idle time by cause"
-      columns={table.columns}
-      chosen={query.value.columns}
-      rows={table.rows}
-      rowCount={rowCount}
-      sort={table.sort}
-      onSort={table.onSort}
-      groupOf={table.groupOf}
       weight={(row) => toNumber(row.idle_ps)}
       rowKey={(row) => `${row.host} ${row.device} ${row.cause}`}
       onOpen={(row) =>
@@ -161,17 +157,12 @@ export function gapColumns(rows: readonly GapRow[]): Column<GapRow>[] {
 
 export function GapTable({ table, rowCount }: { table: TableState<GapRow>; rowCount: number }) {
   return (
-    <Table
+    <TableBelow
+      table={table}
+      total={rowCount}
       label="Idle gaps"
-      columns={table.columns}
-      chosen={query.value.columns}
-      rows={table.rows}
-      sort={table.sort}
-      onSort={table.onSort}
-      groupOf={table.groupOf}
       weight={(row) => toNumber(row.dur_ps)}
       rowKey={(row) => `${row.host} ${row.device} ${row.start_ps}`}
-      rowCount={rowCount}
       onOpen={(row) => go({ view: 'timeline', window: gapWindow(row.start_ps, row.dur_ps), by: null })}
       scroll
     />

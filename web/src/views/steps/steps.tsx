@@ -17,11 +17,12 @@ import {
 import { toNumber } from '../../model/numbers';
 import { sentenceCase } from '../../model/sentence';
 import { idleSentence, stepsSentence } from '../../model/steps_words';
+import { By } from '../../ui/by';
 import type { KindPart } from '../../ui/kind_legend';
 import { Empty, Failed, HowToMarkSteps, Waiting } from '../../ui/states';
 import { StepPicture } from '../../ui/step_picture';
 import type { Column } from '../../ui/table';
-import { NothingMatches, TableBar } from '../../ui/table_bar';
+import { TableBar } from '../../ui/table_bar';
 import { SentenceLine } from '../../ui/text';
 import { useTable, type TableState } from '../../ui/use_table';
 import { gapColumns, GapTable, idleColumns, IdleTable } from './idle';
@@ -71,35 +72,6 @@ function Basis({ notes }: { notes: readonly Note[] }) {
   );
 }
 
-/* What the table below is of. */
-function Choice({ view }: { view: string }) {
-  return (
-    <label>
-      by
-      <select
-        value={view}
-        onChange={(event) =>
-          go(
-            {
-              by: event.currentTarget.value === 'steps' ? null : event.currentTarget.value,
-              sort: null,
-              group: null,
-              columns: null,
-            },
-            'push',
-          )
-        }
-      >
-        {Object.entries(BY).map(([key, words]) => (
-          <option key={key} value={key}>
-            {words}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
 interface Part<R> {
   run: RunDetails;
   view: string;
@@ -140,10 +112,13 @@ function Rows<R>({
         csv={csv}
         file={`${run.name}-${view}`}
       >
-        <Choice view={view} />
+        <By
+          value={view}
+          words={BY}
+          onChoose={(word) => go({ by: word, sort: null, group: null, columns: null }, 'push')}
+        />
       </TableBar>
-      {list.rows.length > 0 && table.rows.length === 0 && <NothingMatches table={table} total={list.row_count} />}
-      {table.rows.length > 0 && show(table)}
+      {show(table)}
     </>
   );
 }
@@ -223,7 +198,11 @@ export function StepsView({ run }: { run: RunDetails }) {
           No steps were found in this run: no annotation marks them, and no module repeats. To mark them:
         </HowToMarkSteps>
         <div class="toolbar">
-          <Choice view={view} />
+          <By
+            value={view}
+            words={BY}
+            onChoose={(word) => go({ by: word, sort: null, group: null, columns: null }, 'push')}
+          />
         </div>
       </>
     );

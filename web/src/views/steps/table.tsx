@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Steps as a table: a row a step. */
-import { go, query } from '../../data/place';
+import { go } from '../../data/place';
 import { KINDS, type StepDeviceRow, type StepRow } from '../../data/types';
 import { fixed, inScale, shareCell, THIN, timeExact, timeScale, toNumber } from '../../model/numbers';
 import { Link } from '../../ui/link';
 import { stepWindow } from '../../ui/step_bars';
-import { Table, type Column } from '../../ui/table';
+import type { Column } from '../../ui/table';
+import { TableBelow } from '../../ui/table_bar';
 import type { TableState } from '../../ui/use_table';
 import { Name } from '../../ui/text';
 
@@ -146,16 +147,11 @@ export function stepColumns(rows: readonly StepRow[], median: number | null): Co
 
 export function StepTable({ table, rowCount }: { table: TableState<StepRow>; rowCount: number }) {
   return (
-    <Table
+    <TableBelow
+      table={table}
+      total={rowCount}
       label="Steps"
-      columns={table.columns}
-      chosen={query.value.columns}
-      rows={table.rows}
       rowKey={(row) => `${row.host} ${row.step} ${row.start_ps}`}
-      rowCount={rowCount}
-      sort={table.sort}
-      onSort={table.onSort}
-      groupOf={table.groupOf}
       weight={(row) => toNumber(row.dur_ps)}
       onOpen={(row) => go({ view: 'timeline', window: stepWindow(row) })}
       scroll
@@ -237,16 +233,11 @@ export function deviceColumns(rows: readonly StepDeviceRow[]): Column<StepDevice
 
 export function StepDeviceTable({ table, rowCount }: { table: TableState<StepDeviceRow>; rowCount: number }) {
   return (
-    <Table
+    <TableBelow
+      table={table}
+      total={rowCount}
       label="Steps by device"
-      columns={table.columns}
-      chosen={query.value.columns}
-      rows={table.rows}
       rowKey={(row) => `${row.host} ${row.step} ${row.start_ps} ${row.device}`}
-      rowCount={rowCount}
-      sort={table.sort}
-      onSort={table.onSort}
-      groupOf={table.groupOf}
       weight={(row) => toNumber(row.dur_ps)}
       onOpen={(row) =>
         go({ view: 'timeline', window: stepWindow(row), device: row.device === null ? null : String(row.device) })
