@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
-#include "decode/decode.h"
+#include "decoded.h"
 #include "export/row_merge.h"
 #include "export/slice_rows.h"
 #include "trace/events/counter.h"
@@ -51,34 +51,6 @@ static void __attribute__((format(printf, 2, 3))) differ(struct pair *pair, cons
     vprintf(format, args);
     va_end(args);
     printf("\n");
-}
-
-static const struct trace *decode(struct str path, struct bytes bytes, struct arena *arena,
-                                  struct error *err)
-{
-    struct memory_blocks *blocks = memory_blocks_create(arena);
-    struct trace *trace = arena_new(arena, struct trace);
-    struct input input;
-
-    if (input_open(path, bytes, NULL, arena, &input, err) != OK)
-        return NULL;
-    struct identity identity = decode_identify(&input);
-
-    if (identity.decoder == NULL) {
-        fail(err, ERR_UNSUPPORTED, "%s", identity.reason);
-        return NULL;
-    }
-    struct sink *sink =
-        sink_create(memory_blocks_out(blocks), &budget_default, (struct sink_hooks){0}, NULL, err);
-    enum status status = identity.decoder->decode(&input, sink, err);
-
-    if (status == OK)
-        status = sink_finish(sink, err);
-    sink_destroy(sink);
-    input_close(&input);
-    if (status != OK || trace_open(memory_blocks_in(blocks), arena, trace, err) != OK)
-        return NULL;
-    return trace;
 }
 
 static enum status gather(void *to, struct bytes piece, struct error *err)
@@ -328,15 +300,15 @@ static bool again(const char *path, struct arena *arena, struct pair *pair, stru
     *pair = (struct pair){.path = path, .chunks = {pair->chunks[0], pair->chunks[1]}};
     if (file_read(path, arena, (size_t)2 << 30, &bytes, err) != OK)
         return false;
-    pair->hosts[0].trace = decode(str_of(path), bytes, arena, err);
+    pair->hosts[0].trace = decoded(NULL, str_of(path), bytes, arena, err);
     if (pair->hosts[0].trace == NULL)
         return false;
     for (int side = 0; side < 2; side++)
         pair->runs[side] = (struct export_run){.hosts = &pair->hosts[side], .host_count = 1};
     if (export_xspace(&pair->runs[0], gather, &out, err) == OK)
         pair->hosts[1].trace =
-            decode(STR("again.xplane.pb"),
-                   (struct bytes){.at = (const uint8_t *)out.at, .count = out.count}, arena, err);
+            decoded(NULL, STR("again.xplane.pb"),
+                    (struct bytes){.at = (const uint8_t *)out.at, .count = out.count}, arena, err);
     if (pair->hosts[1].trace != NULL) {
         for (int side = 0; side < 2; side++)
             slice_args_open(&pair->args[side], pair->hosts[side].trace);

@@ -21,8 +21,8 @@
 #include <stdlib.h>
 
 #include "base/file.h"
-#include "decode/decode.h"
 #include "decode/hlo/hlo_module.h"
+#include "decoded.h"
 #include "trace/args/args.h"
 #include "trace/events/counter.h"
 
@@ -465,26 +465,13 @@ static void print_trace(const struct trace *trace)
 static enum status decode_file(struct str path, struct bytes bytes, struct arena *arena,
                                struct error *err)
 {
-    struct input input;
-    struct trace trace;
-
     const char *slash = memrchr(path.at, '/', path.count);
     struct str name = slash == NULL ? path : str_skip(path, (size_t)(slash + 1 - path.at));
-    TRY(input_open(name, bytes, NULL, arena, &input, err));
-    struct identity identity = decode_identify(&input);
-    if (identity.decoder == NULL)
-        return fail(err, ERR_UNSUPPORTED, "%s: %s", identity.format, identity.reason);
-    struct memory_blocks *blocks = memory_blocks_create(arena);
-    struct sink *sink =
-        sink_create(memory_blocks_out(blocks), &budget_default, (struct sink_hooks){0}, NULL, err);
-    enum status status = identity.decoder->decode(&input, sink, err);
-    if (status == OK)
-        status = sink_finish(sink, err);
-    sink_destroy(sink);
-    input_close(&input);
-    TRY(status);
-    TRY(trace_open(memory_blocks_in(blocks), arena, &trace, err));
-    print_trace(&trace);
+    const struct trace *trace = decoded(NULL, name, bytes, arena, err);
+
+    if (trace == NULL)
+        return err->code;
+    print_trace(trace);
     return OK;
 }
 

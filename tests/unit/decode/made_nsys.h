@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "decode/decode.h"
+#include "decoded.h"
 #include "picture.h"
 
 /* Process 7 with threads 8 and 9, as globalPid and globalTid of host 1. */
@@ -35,26 +36,10 @@ static inline struct bytes sql_file(const char *const *scripts, size_t count, st
     return (struct bytes){.at = copy, .count = (size_t)size};
 }
 
-/* The trace of a file in memory, or NULL and why. */
 static inline const struct trace *nsys_trace_of(struct bytes bytes, struct arena *arena,
                                                 struct error *err)
 {
-    struct memory_blocks *blocks = memory_blocks_create(arena);
-    struct trace *trace = arena_new(arena, struct trace);
-    struct input input;
-
-    if (input_open(STR("a.sqlite"), bytes, NULL, arena, &input, err) != OK)
-        return NULL;
-    struct sink *sink =
-        sink_create(memory_blocks_out(blocks), &budget_default, (struct sink_hooks){0}, NULL, err);
-    enum status status = decode_nsys.decode(&input, sink, err);
-    if (status == OK)
-        status = sink_finish(sink, err);
-    sink_destroy(sink);
-    input_close(&input);
-    if (status != OK || trace_open(memory_blocks_in(blocks), arena, trace, err) != OK)
-        return NULL;
-    return trace;
+    return decoded(&decode_nsys, STR("a.sqlite"), bytes, arena, err);
 }
 
 static inline const struct trace *sql_trace(const char *const *scripts, size_t count,

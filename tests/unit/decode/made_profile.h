@@ -6,6 +6,7 @@
 #include <stdarg.h>
 
 #include "decode/decode.h"
+#include "decoded.h"
 #include "picture.h"
 #include "proto.h"
 
@@ -140,26 +141,10 @@ static inline struct bytes made_bytes(struct made *made)
     return proto_bytes(&made->file);
 }
 
-/* The trace of a file in memory, or NULL and why. */
 static inline const struct trace *trace_of(struct bytes bytes, struct arena *arena,
                                            struct error *err)
 {
-    struct memory_blocks *blocks = memory_blocks_create(arena);
-    struct trace *trace = arena_new(arena, struct trace);
-    struct input input;
-
-    if (input_open(STR("memory.prof"), bytes, NULL, arena, &input, err) != OK)
-        return NULL;
-    struct sink *sink =
-        sink_create(memory_blocks_out(blocks), &budget_default, (struct sink_hooks){0}, NULL, err);
-    enum status status = decode_pprof.decode(&input, sink, err);
-    if (status == OK)
-        status = sink_finish(sink, err);
-    sink_destroy(sink);
-    input_close(&input);
-    if (status != OK || trace_open(memory_blocks_in(blocks), arena, trace, err) != OK)
-        return NULL;
-    return trace;
+    return decoded(&decode_pprof, STR("memory.prof"), bytes, arena, err);
 }
 
 static inline const struct trace *made_trace(struct made *made, struct arena *arena)

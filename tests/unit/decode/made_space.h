@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "decode/decode.h"
+#include "decoded.h"
 #include "picture.h"
 #include "proto.h"
 
@@ -83,26 +84,10 @@ static inline void end_plane(struct made *made, const char *name)
     text_free(&plane);
 }
 
-/* The trace of a file in memory, or NULL and why. */
 static inline const struct trace *trace_of(struct bytes bytes, struct arena *arena,
                                            struct error *err)
 {
-    struct memory_blocks *blocks = memory_blocks_create(arena);
-    struct trace *trace = arena_new(arena, struct trace);
-    struct input input;
-
-    if (input_open(STR("a.xplane.pb"), bytes, NULL, arena, &input, err) != OK)
-        return NULL;
-    struct sink *sink =
-        sink_create(memory_blocks_out(blocks), &budget_default, (struct sink_hooks){0}, NULL, err);
-    enum status status = decode_xspace.decode(&input, sink, err);
-    if (status == OK)
-        status = sink_finish(sink, err);
-    sink_destroy(sink);
-    input_close(&input);
-    if (status != OK || trace_open(memory_blocks_in(blocks), arena, trace, err) != OK)
-        return NULL;
-    return trace;
+    return decoded(&decode_xspace, STR("a.xplane.pb"), bytes, arena, err);
 }
 
 static inline const struct trace *made_trace(const struct made *made, struct arena *arena)

@@ -2,33 +2,13 @@
 /* Files that hold a module: as a proto, as a text, cut off, damaged. */
 #include <stdlib.h>
 
+#include "decoded.h"
 #include "made_hlo.h"
 #include "made_space.h"
 
 static struct str name_of(const struct trace *trace, name_id id)
 {
     return trace_name(trace, id);
-}
-
-static enum status decode_named(struct str file, struct bytes bytes, struct arena *arena,
-                                struct trace *ret, struct error *err)
-{
-    struct memory_blocks *blocks = memory_blocks_create(arena);
-    struct input input;
-
-    TRY(input_open(file, bytes, NULL, arena, &input, err));
-    struct identity identity = decode_identify(&input);
-    if (identity.decoder == NULL)
-        return ERR_UNSUPPORTED;
-    struct sink *sink =
-        sink_create(memory_blocks_out(blocks), &budget_default, (struct sink_hooks){0}, NULL, err);
-    enum status status = identity.decoder->decode(&input, sink, err);
-    if (status == OK)
-        status = sink_finish(sink, err);
-    sink_destroy(sink);
-    input_close(&input);
-    TRY(status);
-    return trace_open(memory_blocks_in(blocks), arena, ret, err);
 }
 
 /* Of the content alone: files of equal bytes share a segment, whatever their names. */
@@ -58,28 +38,27 @@ static void programs(void **state)
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct arena *arena = arena_create();
-        struct trace trace;
         struct error err = {0};
-        CHECK_OK(rows[i].file,
-                 decode_named(str_of(rows[i].file), rows[i].bytes, arena, &trace, &err), &err);
-        CHECK_STR(rows[i].file, str_of(trace.format), rows[i].format);
-        CHECK_INT(rows[i].file, trace.program_count, 1);
-        const struct program *program = &trace.programs[0];
+        const struct trace *trace = decoded(NULL, str_of(rows[i].file), rows[i].bytes, arena, &err);
+        CHECK_OK(rows[i].file, err.code, &err);
+        CHECK_STR(rows[i].file, str_of(trace->format), rows[i].format);
+        CHECK_INT(rows[i].file, trace->program_count, 1);
+        const struct program *program = &trace->programs[0];
         CHECK_INT(rows[i].file, program->id, rows[i].id);
-        CHECK_STR(rows[i].file, name_of(&trace, program->name), "jit_f");
+        CHECK_STR(rows[i].file, name_of(trace, program->name), "jit_f");
         CHECK_INT(rows[i].file, program->stage, rows[i].stage);
         CHECK_INT(rows[i].file, program->has_buffers, rows[i].has_buffers);
         CHECK_INT(rows[i].file, program->computation_count, 2);
         CHECK_INT(rows[i].file, program->instruction_count, 4);
         CHECK_INT(rows[i].file, program->fusion_count, 1);
         name_id tanh;
-        CHECK(rows[i].file, trace_find_name(&trace, STR("tanh.2"), &tanh));
-        const struct instruction *found = trace_instruction(&trace, 0, tanh);
-        CHECK_STR(rows[i].file, name_of(&trace, found->source), "a.py:7");
-        CHECK_STR(rows[i].file, name_of(&trace, found->scope), "jit(f)/tanh");
-        CHECK_STR(rows[i].file, name_of(&trace, found->category), "tanh");
+        CHECK(rows[i].file, trace_find_name(trace, STR("tanh.2"), &tanh));
+        const struct instruction *found = trace_instruction(trace, 0, tanh);
+        CHECK_STR(rows[i].file, name_of(trace, found->source), "a.py:7");
+        CHECK_STR(rows[i].file, name_of(trace, found->scope), "jit(f)/tanh");
+        CHECK_STR(rows[i].file, name_of(trace, found->category), "tanh");
         struct bytes blob;
-        CHECK_OK(rows[i].file, trace_program_blob(&trace, program, arena, &blob, &err), &err);
+        CHECK_OK(rows[i].file, trace_program_blob(trace, program, arena, &blob, &err), &err);
         CHECK(rows[i].file, blob.count == rows[i].bytes.count &&
                                 memcmp(blob.at, rows[i].bytes.at, blob.count) == 0);
         arena_destroy(arena);
@@ -103,15 +82,15 @@ static void documents(void **state)
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct arena *arena = arena_create();
-        struct trace trace;
         struct error err = {0};
         struct bytes text = {(const uint8_t *)rows[i].text, strlen(rows[i].text)}, blob;
-        CHECK_OK(rows[i].file, decode_named(str_of(rows[i].file), text, arena, &trace, &err), &err);
-        CHECK_STR(rows[i].file, str_of(trace.format), "xla-dump");
-        CHECK_INT(rows[i].file, trace.program_count, 0);
-        CHECK_INT(rows[i].file, trace.document_count, 1);
-        CHECK_INT(rows[i].file, trace.documents[0].line_count, rows[i].lines);
-        CHECK_OK(rows[i].file, trace_document_blob(&trace, &trace.documents[0], arena, &blob, &err),
+        const struct trace *trace = decoded(NULL, str_of(rows[i].file), text, arena, &err);
+        CHECK_OK(rows[i].file, err.code, &err);
+        CHECK_STR(rows[i].file, str_of(trace->format), "xla-dump");
+        CHECK_INT(rows[i].file, trace->program_count, 0);
+        CHECK_INT(rows[i].file, trace->document_count, 1);
+        CHECK_INT(rows[i].file, trace->documents[0].line_count, rows[i].lines);
+        CHECK_OK(rows[i].file, trace_document_blob(trace, &trace->documents[0], arena, &blob, &err),
                  &err);
         CHECK_STR(rows[i].file, ((struct str){(const char *)blob.at, blob.count}), rows[i].text);
         arena_destroy(arena);
@@ -124,21 +103,20 @@ static void cut_off(void **state)
     (void)state;
     struct arena *arena = arena_create();
     struct text proto = {0};
-    struct trace trace;
     struct error err = {0};
     struct bytes whole = small_proto(&proto);
     const uint8_t *fusion = memmem(whole.at, whole.count, "fusion.4", 8);
 
-    CHECK_OK("cut",
-             decode_named(STR("a.pb"), (struct bytes){whole.at, (size_t)(fusion - whole.at)}, arena,
-                          &trace, &err),
-             &err);
-    CHECK_INT("instructions", trace.programs[0].instruction_count, 3);
-    CHECK_INT("notes", trace.note_count, 1);
-    CHECK_STR("note", name_of(&trace, trace.notes[0].kind), "corrupt");
+    const struct trace *trace = decoded(
+        NULL, STR("a.pb"), (struct bytes){whole.at, (size_t)(fusion - whole.at)}, arena, &err);
+
+    CHECK_OK("cut", err.code, &err);
+    CHECK_INT("instructions", trace->programs[0].instruction_count, 3);
+    CHECK_INT("notes", trace->note_count, 1);
+    CHECK_STR("note", name_of(trace, trace->notes[0].kind), "corrupt");
     for (size_t count = 1; count < whole.count; count++) {
         struct error ignored = {0};
-        (void)decode_named(STR("a.pb"), (struct bytes){whole.at, count}, arena, &trace, &ignored);
+        (void)decoded(NULL, STR("a.pb"), (struct bytes){whole.at, count}, arena, &ignored);
     }
     text_free(&proto);
     arena_destroy(arena);
@@ -163,16 +141,15 @@ static void damaged_texts(void **state)
             size_t kept = at < size ? at : size;
             uint8_t *copy = memory_resize(NULL, kept + 1, 1); /* its end is watched */
             struct arena *arena = arena_create();
-            struct trace trace;
             struct error err = {0};
 
             memcpy(copy + 1, texts[i], kept);
             if (at >= size)
                 copy[1 + at - size] ^= (uint8_t)(1 << at % 8);
-            enum status status =
-                decode_named(STR("m.txt"), (struct bytes){copy + 1, kept}, arena, &trace, &err);
-            CHECK(texts[i], status == OK ? trace.document_count + trace.program_count <= 1
-                                         : status == ERR_UNSUPPORTED || err.message[0] != '\0');
+            const struct trace *trace =
+                decoded(NULL, STR("m.txt"), (struct bytes){copy + 1, kept}, arena, &err);
+            CHECK(texts[i], trace != NULL ? trace->document_count + trace->program_count <= 1
+                                          : err.message[0] != '\0');
             arena_destroy(arena);
             free(copy);
         }

@@ -5,7 +5,7 @@
 #include "check.h"
 
 #include "base/file.h"
-#include "decode/decode.h"
+#include "decoded.h"
 #include "picture.h"
 
 static struct bytes seed(const char *name, struct arena *arena)
@@ -21,29 +21,10 @@ static struct bytes seed(const char *name, struct arena *arena)
 static const struct trace *trace_of(struct bytes bytes, struct arena *arena, const char *format,
                                     struct error *err)
 {
-    struct memory_blocks *blocks = memory_blocks_create(arena);
-    struct trace *trace = arena_new(arena, struct trace);
-    struct input input;
+    const struct trace *trace = decoded(NULL, STR("a.zip"), bytes, arena, err);
 
-    if (input_open(STR("a.zip"), bytes, NULL, arena, &input, err) != OK)
-        return NULL;
-    struct identity identity = decode_identify(&input);
-    if (format != NULL)
-        CHECK_STR("format", str_of(identity.format), format);
-    if (identity.decoder == NULL) {
-        input_close(&input);
-        (void)fail(err, ERR_UNSUPPORTED, "%s", identity.reason);
-        return NULL;
-    }
-    struct sink *sink =
-        sink_create(memory_blocks_out(blocks), &budget_default, (struct sink_hooks){0}, NULL, err);
-    enum status status = identity.decoder->decode(&input, sink, err);
-    if (status == OK)
-        status = sink_finish(sink, err);
-    sink_destroy(sink);
-    input_close(&input);
-    if (status != OK || trace_open(memory_blocks_in(blocks), arena, trace, err) != OK)
-        return NULL;
+    if (format != NULL && trace != NULL)
+        CHECK_STR("format", str_of(trace->format), format);
     return trace;
 }
 

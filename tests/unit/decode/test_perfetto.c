@@ -2,6 +2,7 @@
 /* Perfetto traces built packet by packet: slices, clocks, counters, flows, legacy events,
  * damage. */
 #include "made_packets.h"
+#include "survives.h"
 
 #include <zlib.h>
 
@@ -560,17 +561,6 @@ static void cut_off(void **state)
     arena_destroy(arena);
 }
 
-/* A trace, or an error with a sentence. */
-static void survives(const char *what, struct bytes bytes)
-{
-    struct arena *arena = arena_create();
-    struct error err = {0};
-
-    if (trace_of(bytes, arena, &err) == NULL)
-        CHECK(what, err.code != OK && err.message[0] != '\0');
-    arena_destroy(arena);
-}
-
 static void damaged(void **state)
 {
     (void)state;
@@ -586,10 +576,10 @@ static void damaged(void **state)
     put_event(&made, 1020, END, 8, NULL);
     uint8_t *at = (uint8_t *)made.file.at;
     for (size_t count = 0; count <= made.file.count; count++)
-        survives("a prefix", (struct bytes){at, count});
+        survives(trace_of, "a prefix", (struct bytes){at, count});
     for (size_t bit = 0; bit < made.file.count * 8; bit++) {
         at[bit / 8] ^= (uint8_t)(1 << bit % 8);
-        survives("a flipped bit", (struct bytes){at, made.file.count});
+        survives(trace_of, "a flipped bit", (struct bytes){at, made.file.count});
         at[bit / 8] ^= (uint8_t)(1 << bit % 8);
     }
     free_made(&made);
@@ -620,7 +610,7 @@ static void hostile(void **state)
     put_message(&made.event, 4, &nest);
     put_event(&made, INT64_MIN, INSTANT, 1, "far");
     put_event(&made, INT64_MAX, INSTANT, 1, "far");
-    survives("hostile", proto_bytes(&made.file));
+    survives(trace_of, "hostile", proto_bytes(&made.file));
     text_free(&nest);
     text_free(&outer);
     free_made(&made);

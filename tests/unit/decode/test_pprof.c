@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pprof profiles of memory and CPU: stacks, odd fields, cut files, damage. */
 #include "made_profile.h"
+#include "survives.h"
 
 /* What jax.profiler.save_device_memory_profile writes. */
 static void make_memory(struct made *made)
@@ -189,17 +190,6 @@ static void cut_off(void **state)
     arena_destroy(arena);
 }
 
-/* A trace, or an error with a sentence. */
-static void survives(const char *what, struct bytes bytes)
-{
-    struct arena *arena = arena_create();
-    struct error err = {0};
-
-    if (trace_of(bytes, arena, &err) == NULL)
-        CHECK(what, err.code != OK && err.message[0] != '\0');
-    arena_destroy(arena);
-}
-
 static void damaged(void **state)
 {
     (void)state;
@@ -213,10 +203,10 @@ static void damaged(void **state)
         uint8_t *at = (uint8_t *)(uintptr_t)whole.at;
 
         for (size_t count = 0; count <= whole.count; count++)
-            survives("a prefix", (struct bytes){whole.at, count});
+            survives(trace_of, "a prefix", (struct bytes){whole.at, count});
         for (size_t bit = 0; bit < whole.count * 8; bit++) {
             at[bit / 8] ^= (uint8_t)(1 << bit % 8);
-            survives("a flipped bit", whole);
+            survives(trace_of, "a flipped bit", whole);
             at[bit / 8] ^= (uint8_t)(1 << bit % 8);
         }
         free_made(files[i]);

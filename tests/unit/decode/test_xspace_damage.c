@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* XSpaces cut, bent and hostile: a trace or a sentence. */
 #include "made_space.h"
+#include "survives.h"
 
 static void two_planes(struct made *made)
 {
@@ -114,17 +115,6 @@ static void length_across_lines(void **state)
     arena_destroy(arena);
 }
 
-/* A trace, or an error with a sentence. */
-static void survives(const char *what, struct bytes bytes)
-{
-    struct arena *arena = arena_create();
-    struct error err = {0};
-
-    if (trace_of(bytes, arena, &err) == NULL)
-        CHECK(what, err.code != OK && err.message[0] != '\0');
-    arena_destroy(arena);
-}
-
 static void hostile(void **state)
 {
     (void)state;
@@ -134,10 +124,10 @@ static void hostile(void **state)
     for (int i = 0; i < 300000; i++)
         text_put(&made.plane, "\x1a\x00", 2);
     end_plane(&made, "/host:CPU");
-    survives("300,000 empty lines", proto_bytes(&made.file));
+    survives(trace_of, "300,000 empty lines", proto_bytes(&made.file));
     for (int i = 0; i < 100000; i++)
         text_put(&file, "\x0a\x00", 2);
-    survives("100,000 empty planes", proto_bytes(&file));
+    survives(trace_of, "100,000 empty planes", proto_bytes(&file));
     for (int i = 0; i < 1000; i++) {
         file.count = 0;
         put_message(&file, 4, &nest);
@@ -146,13 +136,13 @@ static void hostile(void **state)
     put_message(&made.line, 4, &nest);
     end_line(&made);
     end_plane(&made, "/host:CPU");
-    survives("an event in an event in an event", proto_bytes(&made.file));
+    survives(trace_of, "an event in an event in an event", proto_bytes(&made.file));
     name_event(&made, -1, "a");
     name_event(&made, INT64_MAX, "b");
     name_stat(&made, INT64_MIN, "c");
     one_event_line(&made, INT64_MIN, "x", INT64_MIN);
     end_plane(&made, "/host:CPU");
-    survives("ids at the ends of their range", proto_bytes(&made.file));
+    survives(trace_of, "ids at the ends of their range", proto_bytes(&made.file));
     text_free(&file);
     text_free(&nest);
     free_made(&made);
@@ -166,11 +156,11 @@ static void prefixes(void **state)
     struct made made = {0};
     two_planes(&made);
     for (size_t count = 1; count < made.file.count; count++)
-        survives("a prefix", (struct bytes){(const uint8_t *)made.file.at, count});
+        survives(trace_of, "a prefix", (struct bytes){(const uint8_t *)made.file.at, count});
 
     struct bytes sample = read_sample("step_500", arena);
     for (size_t count = 1; count < sample.count; count += count < 400 ? 1 : 1499)
-        survives("a prefix of a sample", (struct bytes){sample.at, count});
+        survives(trace_of, "a prefix of a sample", (struct bytes){sample.at, count});
     free_made(&made);
     arena_destroy(arena);
 }
@@ -189,7 +179,7 @@ static void bit_flips(void **state)
             random = random * 6364136223846793005 + 1442695040888963407;
             copy[(random >> 33) % sample.count] ^= (uint8_t)(1 << (random >> 30 & 7));
         }
-        survives("flipped bits", (struct bytes){copy, sample.count});
+        survives(trace_of, "flipped bits", (struct bytes){copy, sample.count});
         memcpy(copy, sample.at, sample.count);
     }
     arena_destroy(arena);
