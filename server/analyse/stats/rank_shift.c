@@ -58,7 +58,7 @@ static uint64_t pairs_up_to(const struct pairs *pairs, int64_t most)
     return count;
 }
 
-/* The k-th smallest difference, from 1 on. */
+/* The k-th smallest difference, from 1 on. The span of values may not fit their type: no BISECT. */
 static int64_t kth_difference(const struct pairs *pairs, uint64_t k)
 {
     int64_t low = difference(pairs->b[0], pairs->a[pairs->a_count - 1]);
