@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the entry of a slice, and the first of a device from a moment on. */
+/* Finds the entry of a slice, and the first of a device from a moment on; sorts ops. */
 #include "trace/attribution.h"
+
+#include <stdlib.h>
 
 #include "base/bisect.h"
 
@@ -24,4 +26,19 @@ uint32_t attribution_time_from(const struct attribution *attribution, int64_t de
     return BISECT(
         0, attribution->entry_count, i,
         is_before(&attribution->entries[attribution->by_device_time[i]], device, start_ps));
+}
+
+static int by_program(const void *left, const void *right, void *data)
+{
+    const struct op *ops = data;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+
+    if (ops[a].program != ops[b].program)
+        return ops[a].program < ops[b].program ? -1 : 1;
+    return (a > b) - (a < b);
+}
+
+void ops_by_program(const struct op *ops, uint32_t *order, uint32_t count)
+{
+    qsort_r(order, count, sizeof(*order), by_program, (void *)(uintptr_t)ops);
 }

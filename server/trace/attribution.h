@@ -190,8 +190,10 @@ struct attribution {
 /* NULL when the slice is no op. */
 const struct attributed *attribution_of(const struct attribution *attribution, slice_id slice);
 
-/* Where by_device_time reaches a moment (file time) of a device: the first that is not before it.
- */
+/* Sorts ordinals of ops by program, those of one ascending. */
+void ops_by_program(const struct op *ops, uint32_t *order, uint32_t count);
+
+/* Where by_device_time reaches a moment (file time) of a device: the first not before it. */
 uint32_t attribution_time_from(const struct attribution *attribution, int64_t device,
                                int64_t start_ps);
 

@@ -60,6 +60,15 @@ struct part_tools { /* live as long as the sink */
     struct error *err; /* the sink's own, sticky: a part that fails sets it and goes quiet */
 };
 
+/* Its copy, for parts that write nothing before all slices are placed. */
+static inline void *part_tools_keep(const struct part_tools *tools)
+{
+    struct part_tools *kept = memory_resize(NULL, 1, sizeof(*kept));
+
+    *kept = *tools;
+    return kept;
+}
+
 struct part {
     const char *name;
     /* Writing. `create` returns the state the others get; each of them may be NULL. */

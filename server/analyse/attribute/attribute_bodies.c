@@ -247,26 +247,13 @@ static void read_module(struct attribute_work *work, struct bodies *bodies,
 static void read_program(struct attribute_work *work, struct bodies *bodies, program_id id,
                          const uint32_t *ops, uint32_t count)
 {
-    const struct program *program = &work->trace->programs[id];
     struct arena *arena = arena_create();
     struct error err = {0};
     struct hlo_module module;
-    struct bytes blob;
 
-    if (trace_program_blob(work->trace, program, arena, &blob, &err) == OK &&
-        hlo_module_read(blob, (enum program_form)program->form, arena, &module, &err) == OK)
+    if (hlo_module_of(work->trace, &work->trace->programs[id], arena, &module, &err) == OK)
         read_module(work, bodies, &module, ops, count);
     arena_destroy(arena);
-}
-
-static int by_program(const void *left, const void *right, void *data)
-{
-    const struct op *ops = data;
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-
-    if (ops[a].program != ops[b].program)
-        return ops[a].program < ops[b].program ? -1 : 1;
-    return (a > b) - (a < b);
 }
 
 static void read_programs(struct attribute_work *work, struct bodies *bodies)
@@ -275,7 +262,7 @@ static void read_programs(struct attribute_work *work, struct bodies *bodies)
 
     for (uint32_t i = 0; i < work->op_count; i++)
         order[i] = i;
-    qsort_r(order, work->op_count, sizeof(*order), by_program, work->ops);
+    ops_by_program(work->ops, order, work->op_count);
     for (uint32_t i = 0, end; i < work->op_count; i = end) {
         program_id program = work->ops[order[i]].program;
 

@@ -270,16 +270,6 @@ static bool is_control(const struct trace *trace, const struct op *op)
     return false;
 }
 
-static int by_program(const void *left, const void *right, void *data)
-{
-    const struct op *ops = data;
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-
-    if (ops[a].program != ops[b].program)
-        return ops[a].program < ops[b].program ? -1 : 1;
-    return (a > b) - (a < b);
-}
-
 /* Communication ops, those of one program together, so that each module is read once. */
 static uint32_t order_ops(const struct attribution *attribution, uint32_t **ret)
 {
@@ -289,7 +279,7 @@ static uint32_t order_ops(const struct attribution *attribution, uint32_t **ret)
     for (uint32_t i = 0; i < attribution->op_count; i++)
         if (attribution->ops[i].kind == KIND_COMMUNICATION)
             (*ret)[count++] = i;
-    qsort_r(*ret, count, sizeof(**ret), by_program, (void *)(uintptr_t)attribution->ops);
+    ops_by_program(attribution->ops, *ret, count);
     return count;
 }
 

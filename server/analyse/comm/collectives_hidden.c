@@ -166,12 +166,6 @@ static uint32_t stretches_of(const struct collective_run *runs, uint32_t count, 
     return joined;
 }
 
-/* The first window that ends behind a moment. */
-static uint32_t window_from(struct row_windows windows, int64_t at_ps)
-{
-    return BISECT(0, windows.count, i, windows.items[i].to_ps <= at_ps);
-}
-
 /* Covered time of a run inside the windows asked for. */
 static int64_t hidden_of(const struct covered *covered, const struct selection *selection,
                          const struct collective_run *run)

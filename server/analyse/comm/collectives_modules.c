@@ -6,17 +6,14 @@ static bool open_program(const struct trace *trace, const struct program *progra
                          struct opened_module *opened)
 {
     struct error err = {0};
-    struct bytes blob;
 
     if (opened->program == program)
         return opened->readable;
     arena_destroy(opened->arena);
     *opened = (struct opened_module){
         .program = program, .arena = arena_create(), .fingerprint = program->fingerprint};
-    opened->readable = trace_program_blob(trace, program, opened->arena, &blob, &err) == OK &&
-                       hlo_module_read(blob, (enum program_form)program->form, opened->arena,
-                                       &opened->module, &err) == OK;
-    opened->has_mesh = opened->readable && mesh_read(blob, &opened->mesh);
+    opened->readable = hlo_module_of(trace, program, opened->arena, &opened->module, &err) == OK;
+    opened->has_mesh = opened->readable && mesh_read(opened->module.blob, &opened->mesh);
     return opened->readable;
 }
 

@@ -49,12 +49,9 @@ static bool open_program(const struct trace *trace, const struct program *progra
                          struct opened *ret)
 {
     struct error ignored = {0};
-    struct bytes blob;
 
     *ret = (struct opened){.arena = arena_create()};
-    if (trace_program_blob(trace, program, ret->arena, &blob, &ignored) != OK ||
-        hlo_module_read(blob, (enum program_form)program->form, ret->arena, &ret->module,
-                        &ignored) != OK)
+    if (hlo_module_of(trace, program, ret->arena, &ret->module, &ignored) != OK)
         return false;
     for (uint32_t i = 0; i < ret->module.instruction_count; i++)
         *map64_at(&ret->by_name, hash_of(ret->module.instructions[i].name), i) = i;

@@ -333,3 +333,15 @@ double device_compute_s(const struct device_spec *spec, const struct op_cost *co
     }
     return seconds;
 }
+
+struct str device_name(const struct trace *trace, int32_t device, struct arena *arena)
+{
+    for (track_id id = 0; id < trace->track_count; id++) {
+        struct str name = trace_name(trace, trace->tracks[id].name);
+
+        if (trace->tracks[id].device == device && trace->tracks[id].kind == TRACK_DEVICE &&
+            (str_starts(name, STR("/device:")) || str_contains(name, STR("GPU"))))
+            return name;
+    }
+    return str_format(arena, "device %d", device);
+}

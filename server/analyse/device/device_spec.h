@@ -61,4 +61,7 @@ const char *device_peak_word(enum peak peak);
 /* Seconds that the device would need for the op's arithmetic alone; NAN unknown. */
 double device_compute_s(const struct device_spec *spec, const struct op_cost *cost);
 
+/* The name of the device's own track where the file has one, else "device N". */
+struct str device_name(const struct trace *trace, int32_t device, struct arena *arena);
+
 #endif

@@ -227,11 +227,9 @@ static void look_at_program(const struct host_trace *host, program_id id, const 
     struct arena *arena = arena_create();
     struct error err = {0};
     struct hlo_module module;
-    struct bytes blob;
 
     if (program->blob_bytes <= BLOB_BYTES_MAX &&
-        trace_program_blob(host->trace, program, arena, &blob, &err) == OK &&
-        hlo_module_read(blob, (enum program_form)program->form, arena, &module, &err) == OK)
+        hlo_module_of(host->trace, program, arena, &module, &err) == OK)
         for (uint32_t i = 0; i < count; i++) {
             uint32_t found = host->attribution->ops[order[i]].program == id
                                  ? hlo_module_find(&module, ret->ops[order[i]].name)

@@ -2,19 +2,8 @@
 /* How busy the devices were, and what they are called. */
 #include <stdlib.h>
 
+#include "analyse/device/device_spec.h"
 #include "analyse/findings/overview.h"
-
-static struct str device_name(const struct trace *trace, int32_t device, struct arena *arena)
-{
-    for (track_id id = 0; id < trace->track_count; id++) {
-        struct str name = trace_name(trace, trace->tracks[id].name);
-
-        if (trace->tracks[id].device == device && trace->tracks[id].kind == TRACK_DEVICE &&
-            (str_starts(name, STR("/device:")) || str_contains(name, STR("GPU"))))
-            return name;
-    }
-    return str_format(arena, "device %d", device);
-}
 
 enum { DEVICES_MAX = 4096 }; /* ordinals come from the file and may be any number */
 

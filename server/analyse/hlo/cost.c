@@ -107,29 +107,16 @@ static void cost_ops(struct cost_program *work, struct op_cost *costs)
 static void cost_module_ops(const struct trace *trace, const struct attribution *of, program_id id,
                             const uint32_t *ops, uint32_t count, struct op_cost *costs)
 {
-    const struct program *program = &trace->programs[id];
     struct arena *arena = arena_create();
     struct error err = {0};
     struct hlo_module module;
-    struct bytes blob;
 
-    if (trace_program_blob(trace, program, arena, &blob, &err) == OK &&
-        hlo_module_read(blob, (enum program_form)program->form, arena, &module, &err) == OK)
+    if (hlo_module_of(trace, &trace->programs[id], arena, &module, &err) == OK)
         cost_ops(
             &(struct cost_program){
                 .trace = trace, .of = of, .module = &module, .ops = ops, .count = count},
             costs);
     arena_destroy(arena);
-}
-
-static int by_program(const void *left, const void *right, void *data)
-{
-    const struct attribution *of = data;
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-
-    if (of->ops[a].program != of->ops[b].program)
-        return of->ops[a].program < of->ops[b].program ? -1 : 1;
-    return (a > b) - (a < b);
 }
 
 static void cost_programs(const struct trace *trace, struct attribution *of, struct op_cost *costs)
@@ -138,7 +125,7 @@ static void cost_programs(const struct trace *trace, struct attribution *of, str
 
     for (uint32_t i = 0; i < of->op_count; i++)
         order[i] = i;
-    qsort_r(order, of->op_count, sizeof(*order), by_program, of);
+    ops_by_program(of->ops, order, of->op_count);
     for (uint32_t i = 0, end; i < of->op_count; i = end) {
         program_id program = of->ops[order[i]].program;
 

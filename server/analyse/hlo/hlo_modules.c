@@ -374,8 +374,6 @@ enum status hlo_open(const struct run_traces *run, const struct hlo_listed *list
                      struct arena *arena, struct hlo_module *ret, struct error *err)
 {
     const struct hlo_copy *best = &listed->copies[0];
-    struct bytes blob;
 
-    TRY(trace_program_blob(run_trace(run, best->trace)->trace, best->program, arena, &blob, err));
-    return hlo_module_read(blob, (enum program_form)best->program->form, arena, ret, err);
+    return hlo_module_of(run_trace(run, best->trace)->trace, best->program, arena, ret, err);
 }

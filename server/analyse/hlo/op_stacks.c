@@ -169,26 +169,13 @@ static void read_module(struct reading *reading, program_id program,
 static void read_program(struct reading *reading, program_id id)
 {
     const struct trace *trace = reading->host->trace;
-    const struct program *program = &trace->programs[id];
     struct arena *arena = arena_create(); /* of the module */
     struct hlo_module module;
     struct error err = {0};
-    struct bytes blob;
 
-    if (trace_program_blob(trace, program, arena, &blob, &err) == OK &&
-        hlo_module_read(blob, (enum program_form)program->form, arena, &module, &err) == OK)
+    if (hlo_module_of(trace, &trace->programs[id], arena, &module, &err) == OK)
         read_module(reading, id, &module);
     arena_destroy(arena);
-}
-
-static int by_program(const void *left, const void *right, void *data)
-{
-    const struct op *ops = data;
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-
-    if (ops[a].program != ops[b].program)
-        return ops[a].program < ops[b].program ? -1 : 1;
-    return (a > b) - (a < b);
 }
 
 /* Program by program, each opened once. */
@@ -203,7 +190,7 @@ static void read_stacks(struct reading *reading, const bool *wanted)
             attribution->ops[i].program < reading->host->trace->program_count)
             order[count++] = i;
     }
-    qsort_r(order, count, sizeof(*order), by_program, (void *)attribution->ops);
+    ops_by_program(attribution->ops, order, count);
     for (uint32_t first = 0, end; first < count; first = end) {
         program_id program = attribution->ops[order[first]].program;
 

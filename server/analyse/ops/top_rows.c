@@ -3,6 +3,7 @@
  * group and then found by number. */
 #include <stdlib.h>
 
+#include "analyse/device/device_spec.h"
 #include "analyse/hlo/scope.h"
 #include "analyse/ops/top_parts.h"
 #include "base/hash.h"
@@ -119,19 +120,6 @@ static uint32_t row_of_host(struct top_work *work, const struct top_host *host)
 
     return row_of_key(
         work, host, str_format(work->arena, "%u:%.*s", host->selection->index, STR_ARG(name)), row);
-}
-
-/* The device's own track where the file has one, else its ordinal. */
-static struct str device_name(const struct trace *trace, int32_t device, struct arena *arena)
-{
-    for (track_id id = 0; id < trace->track_count; id++) {
-        struct str name = trace_name(trace, trace->tracks[id].name);
-
-        if (trace->tracks[id].device == device && trace->tracks[id].kind == TRACK_DEVICE &&
-            (str_starts(name, STR("/device:")) || str_contains(name, STR("GPU"))))
-            return name;
-    }
-    return str_format(arena, "device %d", device);
 }
 
 static uint32_t row_of_device(struct top_work *work, const struct top_host *host, uint32_t group,

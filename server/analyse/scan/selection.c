@@ -40,8 +40,7 @@ bool restriction_has_device(const struct restriction *restriction, int32_t devic
     return restriction->device_count == 0;
 }
 
-/* The first window that a moment is not behind; windows do not overlap and ascend. */
-static uint32_t window_from(struct row_windows windows, int64_t at_ps)
+uint32_t window_from(struct row_windows windows, int64_t at_ps)
 {
     return BISECT(0, windows.count, i, windows.items[i].to_ps <= at_ps);
 }

@@ -42,6 +42,8 @@ struct selection { /* of one host */
 bool restriction_has_device(const struct restriction *restriction, int32_t device);
 /* The part of [start, start + dur) inside the windows; -1 when nothing touches them. */
 int64_t selection_inside(const struct selection *selection, int64_t start_ps, int64_t dur_ps);
+/* The first window that ends behind a moment; their number where none does. */
+uint32_t window_from(struct row_windows windows, int64_t at_ps);
 int64_t windows_inside(struct row_windows windows, int64_t start_ps, int64_t dur_ps);
 /* The same of what lies in a row: where steps are asked for, the part that is their work. */
 int64_t selection_inside_row(const struct selection *selection, row_id row, int64_t start_ps,

@@ -97,6 +97,15 @@ enum status hlo_module_read(struct bytes blob, enum program_form form, struct ar
     return own.code == OK ? OK : fail(err, own.code, "%s", own.message);
 }
 
+enum status hlo_module_of(const struct trace *trace, const struct program *program,
+                          struct arena *arena, struct hlo_module *ret, struct error *err)
+{
+    struct bytes blob;
+
+    TRY(trace_program_blob(trace, program, arena, &blob, err));
+    return hlo_module_read(blob, (enum program_form)program->form, arena, ret, err);
+}
+
 static void hash_part(struct hasher *hasher, const void *at, size_t count)
 {
     uint64_t size = count;

@@ -131,6 +131,10 @@ struct hlo_module {
 MUST_CHECK enum status hlo_module_read(struct bytes blob, enum program_form form,
                                        struct arena *arena, struct hlo_module *ret,
                                        struct error *err);
+/* That of a program of the trace, from its blob. */
+MUST_CHECK enum status hlo_module_of(const struct trace *trace, const struct program *program,
+                                     struct arena *arena, struct hlo_module *ret,
+                                     struct error *err);
 /* Of names, opcodes and shapes in file order; texts and protos of one module differ. */
 uint64_t hlo_module_fingerprint(const struct hlo_module *module);
 /* The buffer with that id; NULL. */

@@ -229,17 +229,7 @@ double number_double(struct arg number)
 
 bool digits_read(struct str text, uint64_t *ret)
 {
-    uint64_t value = 0;
+    bool is_padded = text.count > 1 && text.at[0] == '0';
 
-    if (text.count == 0 || text.count > 20 || (text.at[0] == '0' && text.count > 1))
-        return false;
-    for (size_t i = 0; i < text.count; i++) {
-        unsigned digit = (unsigned)(unsigned char)text.at[i] - '0';
-
-        if (digit > 9 || __builtin_mul_overflow(value, (uint64_t)10, &value) ||
-            __builtin_add_overflow(value, (uint64_t)digit, &value))
-            return false;
-    }
-    *ret = value;
-    return true;
+    return text.count <= 20 && !is_padded && str_to_u64(text, ret);
 }

@@ -175,6 +175,18 @@ struct nvtx_range {
     uint8_t kind;
 };
 
+/* In the order of their thread; whoever holds others stands before them. */
+static inline bool nvtx_range_before(const struct nvtx_range *a, const struct nvtx_range *b)
+{
+    if (a->thread != b->thread)
+        return a->thread < b->thread;
+    if (a->start_ps != b->start_ps)
+        return a->start_ps < b->start_ps;
+    if (a->end_ps != b->end_ps)
+        return a->end_ps > b->end_ps;
+    return a->name < b->name;
+}
+
 #define NSYS_LIST(type)                                                                            \
     struct {                                                                                       \
         type *at;                                                                                  \

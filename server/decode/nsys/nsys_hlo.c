@@ -20,24 +20,13 @@ static bool call_before(const struct gpu_launch *a, const struct gpu_launch *b)
     return a->at_ps < b->at_ps;
 }
 
-static bool range_before(const struct nvtx_range *a, const struct nvtx_range *b)
-{
-    if (a->thread != b->thread)
-        return a->thread < b->thread;
-    if (a->start_ps != b->start_ps)
-        return a->start_ps < b->start_ps;
-    if (a->end_ps != b->end_ps)
-        return a->end_ps > b->end_ps;
-    return a->name < b->name;
-}
-
 static bool launch_before(const struct xla_launch *a, const struct xla_launch *b)
 {
     return a->launch < b->launch;
 }
 
 SORT_DEFINE(sort_calls, struct gpu_launch, call_before)
-SORT_DEFINE(sort_ranges, struct nvtx_range, range_before)
+SORT_DEFINE(sort_ranges, struct nvtx_range, nvtx_range_before)
 SORT_DEFINE(sort_launches, struct xla_launch, launch_before)
 
 static name_id value_name(struct nsys *nsys, name_id range, struct str key)

@@ -40,21 +40,10 @@ static bool launched_before(const struct launched *a, const struct launched *b)
     return a->at_ps < b->at_ps;
 }
 
-static bool range_before(const struct nvtx_range *a, const struct nvtx_range *b)
-{
-    if (a->thread != b->thread)
-        return a->thread < b->thread;
-    if (a->start_ps != b->start_ps)
-        return a->start_ps < b->start_ps;
-    if (a->end_ps != b->end_ps)
-        return a->end_ps > b->end_ps;
-    return a->name < b->name;
-}
-
 SORT_DEFINE(sort_ops, struct gpu_op, op_before)
 SORT_DEFINE(sort_launches, struct gpu_launch, launch_before)
 SORT_DEFINE(sort_launched, struct launched, launched_before)
-SORT_DEFINE(sort_ranges, struct nvtx_range, range_before)
+SORT_DEFINE(sort_ranges, struct nvtx_range, nvtx_range_before)
 
 /* Each op with its call; of several calls of one correlation the first counts. */
 static struct launched *join(struct nsys *nsys, size_t *ret_count)

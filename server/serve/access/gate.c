@@ -3,6 +3,8 @@
  * standard and RFC 9110. */
 #include "serve/access/gate.h"
 
+#include "serve/answer/header.h"
+
 static uint32_t header_count(const struct wire *wire, struct str name, struct str *ret)
 {
     uint32_t count = 0;
@@ -34,17 +36,6 @@ static bool refuse(struct verdict *verdict, int status, const char *type, struct
     return false;
 }
 
-static bool is_token(struct str text)
-{
-    for (size_t i = 0; i < text.count; i++) {
-        uint8_t c = (uint8_t)text.at[i];
-
-        if (c <= ' ' || c >= 127 || strchr("()<>@,;:\\\"/[]?={}", c) != NULL)
-            return false;
-    }
-    return text.count > 0;
-}
-
 static bool check_headers(const struct wire *wire, struct verdict *verdict)
 {
     if (wire->header_count >= GATE_HEADERS_MAX)
@@ -52,7 +43,7 @@ static bool check_headers(const struct wire *wire, struct verdict *verdict)
     for (uint32_t i = 0; i < wire->header_count; i++) {
         struct str value = wire->headers[i].value;
 
-        if (!is_token(wire->headers[i].name))
+        if (!header_is_token(wire->headers[i].name))
             return refuse(verdict, 400, "bad-request", STR("A header's name is no token."));
         for (size_t k = 0; k < value.count; k++) {
             uint8_t c = (uint8_t)value.at[k];

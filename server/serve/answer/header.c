@@ -12,3 +12,14 @@ struct str header_get(const struct header *headers, uint32_t count, struct str n
     }
     return value;
 }
+
+bool header_is_token(struct str text)
+{
+    for (size_t i = 0; i < text.count; i++) {
+        uint8_t c = (uint8_t)text.at[i];
+
+        if (c <= ' ' || c >= 127 || strchr("()<>@,;:\\\"/[]?={}", c) != NULL)
+            return false;
+    }
+    return text.count > 0;
+}

@@ -7,5 +7,7 @@
 
 /* The value of the last header of that name; "" when there is none. */
 struct str header_get(const struct header *headers, uint32_t count, struct str name);
+/* May it be a header's name? */
+bool header_is_token(struct str text);
 
 #endif

@@ -228,6 +228,15 @@ void json_put_text_or_null(struct json *json, const char *key, struct str value)
         json_add_text(json, value);
 }
 
+void json_put_texts(struct json *json, const char *key, const struct str *texts, uint32_t count)
+{
+    json_key(json, key);
+    json_open(json, '[');
+    for (uint32_t i = 0; i < count; i++)
+        json_add_text(json, texts[i]);
+    json_close(json, ']');
+}
+
 void json_put_bool(struct json *json, const char *key, bool value)
 {
     json_key(json, key);

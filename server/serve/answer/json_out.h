@@ -37,6 +37,7 @@ void json_put_unsigned(struct json *json, const char *key, uint64_t value);
 void json_put_real(struct json *json, const char *key, double value);
 void json_put_text(struct json *json, const char *key, struct str value);
 void json_put_text_or_null(struct json *json, const char *key, struct str value); /* "": null */
+void json_put_texts(struct json *json, const char *key, const struct str *texts, uint32_t count);
 void json_put_bool(struct json *json, const char *key, bool value);
 void json_put_null(struct json *json, const char *key);
 

@@ -29,6 +29,10 @@ enum {
     {                                                                                              \
         .name = "format", .kind = PARAM_WORD, .words = "json|csv|md"                               \
     }
+#define PARAM_SORT                                                                                 \
+    {                                                                                              \
+        .name = "sort", .kind = PARAM_TEXT, .max = 256                                             \
+    }
 #define PARAMS_PAGE                                                                                \
     {.name = "limit", .kind = PARAM_INTEGER, .min = 1, .max = PAGE_LIMIT_MAX},                     \
     {                                                                                              \

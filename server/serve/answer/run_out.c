@@ -27,15 +27,6 @@ bool run_was_read(const struct run_record *run)
            run->state == RUN_PARTIAL;
 }
 
-static void put_texts(struct json *json, const char *key, const struct str *texts, uint32_t count)
-{
-    json_key(json, key);
-    json_open(json, '[');
-    for (uint32_t i = 0; i < count; i++)
-        json_add_text(json, texts[i]);
-    json_close(json, ']');
-}
-
 void json_put_host_names(struct json *json, const struct run_record *run)
 {
     json_key(json, "hosts");
@@ -114,7 +105,7 @@ void json_put_run_members(struct json *json, struct request *req, const struct r
     json_put_text(json, "name", run->name);
     json_put_text_or_null(json, "title", run->about.name);
     json_put_text(json, "dir", run->dir);
-    put_texts(json, "dirs", run->dirs, run->dir_count);
+    json_put_texts(json, "dirs", run->dirs, run->dir_count);
     json_put_text(json, "state", str_of(run_state_word(run->state)));
     json_key(json, "progress");
     if (run->state == RUN_INDEXING)
@@ -126,13 +117,13 @@ void json_put_run_members(struct json *json, struct request *req, const struct r
     put_known(json, "device_count", read && run->device_count_known, run->device_count);
     json_put_text_or_null(json, "device_kind", run->device_kind);
     json_put_text_or_null(json, "framework", run->framework);
-    put_texts(json, "formats", run->formats, run->format_count);
+    json_put_texts(json, "formats", run->formats, run->format_count);
     json_put_unsigned(json, "file_count", run->file_count);
     json_put_unsigned(json, "file_bytes", run->file_bytes);
     put_known(json, "slice_count", has_timeline(run), (int64_t)run->slice_count);
     put_known(json, "step_count", run->step_count >= 0, run->step_count);
     put_known(json, "step_median_ps", run->step_median_ps >= 0, run->step_median_ps);
     json_put_bool(json, "uploaded", is_uploaded(req, run));
-    put_texts(json, "badges", run->badges, run->badge_count);
+    json_put_texts(json, "badges", run->badges, run->badge_count);
     put_reasons(json, run);
 }

@@ -223,15 +223,6 @@ void about_read(const struct run_record *run, struct arena *arena, struct about 
     close(root);
 }
 
-static void put_texts(struct json *json, const char *key, const struct str *texts, uint32_t count)
-{
-    json_key(json, key);
-    json_open(json, '[');
-    for (uint32_t i = 0; i < count; i++)
-        json_add_text(json, texts[i]);
-    json_close(json, ']');
-}
-
 void json_put_about(struct json *json, const struct about *about)
 {
     json_key(json, "about");
@@ -253,8 +244,8 @@ void json_put_about(struct json *json, const struct about *about)
         json_add_integer(json, about->commit_ns / 1000000000);
     else
         json_add_null(json);
-    put_texts(json, "tags", about->tags, about->tag_count);
-    put_texts(json, "notes", about->notes, about->note_count);
+    json_put_texts(json, "tags", about->tags, about->tag_count);
+    json_put_texts(json, "notes", about->notes, about->note_count);
     json_key(json, "metrics");
     json_open(json, '[');
     for (uint32_t i = 0; i < about->metric_count; i++) {

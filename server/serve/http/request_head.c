@@ -3,23 +3,13 @@
 #include "serve/http/request_head.h"
 
 #include "serve/access/gate.h"
+#include "serve/answer/header.h"
 
 static enum request_head_state refuse(struct request_head *head, int status, const char *detail)
 {
     head->status = status;
     head->detail = detail;
     return REQUEST_HEAD_REFUSED;
-}
-
-static bool is_token(struct str text)
-{
-    for (size_t i = 0; i < text.count; i++) {
-        uint8_t c = (uint8_t)text.at[i];
-
-        if (c <= ' ' || c >= 127 || strchr("()<>@,;:\\\"/[]?={}", c) != NULL)
-            return false;
-    }
-    return text.count > 0;
 }
 
 /* Lines end in CR LF and hold no other control character but a tab; where the first empty line
@@ -65,7 +55,7 @@ static enum request_head_state read_line(struct request_head *head, struct str l
 {
     head->method = cut(&line, ' ');
     head->target = cut(&line, ' ');
-    if (!is_token(head->method))
+    if (!header_is_token(head->method))
         return refuse(head, 400, "A request begins with its method.");
     for (size_t i = 0; i < head->target.count; i++) {
         uint8_t c = (uint8_t)head->target.at[i];
@@ -104,7 +94,7 @@ static enum request_head_state read_header(struct request_head *head, struct str
     bool colon = memchr(line.at, ':', line.count) != NULL;
     struct str name = cut(&line, ':'), value = trim(line);
 
-    if (!colon || !is_token(name))
+    if (!colon || !header_is_token(name))
         return refuse(head, 400, "A header is a token, a colon and a value on one line.");
     bool length = str_equal_fold(name, STR("content-length"));
     bool encoding = str_equal_fold(name, STR("transfer-encoding"));

@@ -14,7 +14,7 @@ static const struct param params[] = {
     PARAMS_FORMAT,
     {.name = "by", .kind = PARAM_WORD, .words = "op|kind|axis|size|group|device|host"},
     {.name = "view", .kind = PARAM_WORD, .words = "table|arrivals"},
-    {.name = "sort", .kind = PARAM_TEXT, .max = 256},
+    PARAM_SORT,
     {.name = NULL},
 };
 

@@ -17,7 +17,7 @@ static const struct param params[] = {
     {.name = "module", .kind = PARAM_TEXT},
     {.name = "name", .kind = PARAM_TEXT},
     {.name = "q", .kind = PARAM_TEXT},
-    {.name = "sort", .kind = PARAM_TEXT, .max = 256},
+    PARAM_SORT,
     {.name = NULL},
 };
 

@@ -21,7 +21,7 @@ static const struct param params[] = {
     {.name = "by", .kind = PARAM_WORD, .words = "op|scope|kind|device|host"},
     {.name = "family", .kind = PARAM_TEXT},
     {.name = "step_regex", .kind = PARAM_TEXT, .max = 256},
-    {.name = "sort", .kind = PARAM_TEXT, .max = 256},
+    PARAM_SORT,
     {.name = NULL},
 };
 

@@ -17,7 +17,7 @@ static const struct param params[] = {
     {.name = "by", .kind = PARAM_WORD, .words = "op|scope|module|category|source|kind"},
     PARAMS_PAGE,
     PARAMS_FORMAT,
-    {.name = "sort", .kind = PARAM_TEXT, .max = 256},
+    PARAM_SORT,
     {.name = NULL},
 };
 

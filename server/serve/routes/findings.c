@@ -14,7 +14,7 @@ static const struct param params[] = {
     PARAMS_PAGE,
     PARAMS_FORMAT,
     {.name = "rule", .kind = PARAM_TEXT, .max = 256},
-    {.name = "sort", .kind = PARAM_TEXT, .max = 256},
+    PARAM_SORT,
     {.name = NULL},
 };
 

@@ -14,7 +14,7 @@ static const struct param params[] = {
      .kind = PARAM_WORD,
      .words = "kernel|variant|activity|range|range-kernel|api|annotation"},
     {.name = "annotation", .kind = PARAM_TEXT},
-    {.name = "sort", .kind = PARAM_TEXT, .max = 256},
+    PARAM_SORT,
     {.name = NULL},
 };
 

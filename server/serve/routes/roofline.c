@@ -10,12 +10,7 @@
 #include "serve/routes.h"
 
 static const struct param params[] = {
-    PARAMS_RUN,
-    PARAMS_RESTRICTION,
-    PARAMS_PAGE,
-    PARAMS_FORMAT,
-    {.name = "sort", .kind = PARAM_TEXT, .max = 256},
-    {.name = NULL},
+    PARAMS_RUN, PARAMS_RESTRICTION, PARAMS_PAGE, PARAMS_FORMAT, PARAM_SORT, {.name = NULL},
 };
 
 static void put_roof(struct json *json, const struct roof *roof)

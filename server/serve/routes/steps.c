@@ -24,7 +24,7 @@ static const struct param params[] = {
     {.name = "step", .kind = PARAM_RANGES},
     {.name = "family", .kind = PARAM_TEXT},
     {.name = "step_regex", .kind = PARAM_TEXT, .max = 256},
-    {.name = "sort", .kind = PARAM_TEXT, .max = 256},
+    PARAM_SORT,
     {.name = NULL},
 };
 

@@ -13,7 +13,7 @@ static const struct param params[] = {
     {.name = "host", .kind = PARAM_TEXTS},
     {.name = "track", .kind = PARAM_TEXTS},
     {.name = "step", .kind = PARAM_RANGES},
-    {.name = "sort", .kind = PARAM_TEXT, .max = 256},
+    PARAM_SORT,
     {.name = NULL},
 };
 

@@ -20,7 +20,7 @@ static const struct param params[] = {
     {.name = "fold", .kind = PARAM_WORD, .words = "siblings"},
     {.name = "spread", .kind = PARAM_WORD, .words = "none"},
     {.name = "min_self_ps", .kind = PARAM_INTEGER, .min = 0, .max = INT64_MAX},
-    {.name = "sort", .kind = PARAM_TEXT, .max = 256},
+    PARAM_SORT,
     {.name = NULL},
 };
 

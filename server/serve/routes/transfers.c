@@ -18,7 +18,7 @@ static const struct param params[] = {
     {.name = "step", .kind = PARAM_RANGES},
     {.name = "name", .kind = PARAM_TEXT},
     {.name = "q", .kind = PARAM_TEXT},
-    {.name = "sort", .kind = PARAM_TEXT, .max = 256},
+    PARAM_SORT,
     {.name = NULL},
 };
 

@@ -280,14 +280,6 @@ static enum status build(struct builder *builder)
     return write_tables(builder);
 }
 
-static void *create(const struct part_tools *tools)
-{
-    struct part_tools *kept = memory_resize(NULL, 1, sizeof(*kept));
-
-    *kept = *tools;
-    return kept;
-}
-
 static enum status finish(void *state, const struct trace *trace, struct error *err)
 {
     const struct part_tools *tools = state;
@@ -312,5 +304,8 @@ static enum status finish(void *state, const struct trace *trace, struct error *
     return status;
 }
 
-const struct part part_pyramid = {
-    .name = "pyramid", .create = create, .finish = finish, .destroy = free, .open = pyramids_open};
+const struct part part_pyramid = {.name = "pyramid",
+                                  .create = part_tools_keep,
+                                  .finish = finish,
+                                  .destroy = free,
+                                  .open = pyramids_open};

@@ -164,14 +164,6 @@ static enum status build(struct builder *builder)
     return write_shares(builder);
 }
 
-static void *create(const struct part_tools *tools)
-{
-    struct part_tools *kept = memory_resize(NULL, 1, sizeof(*kept));
-
-    *kept = *tools;
-    return kept;
-}
-
 static enum status finish(void *state, const struct trace *trace, struct error *err)
 {
     const struct part_tools *tools = state;
@@ -189,5 +181,8 @@ static enum status finish(void *state, const struct trace *trace, struct error *
     return status;
 }
 
-const struct part part_summary = {
-    .name = "summary", .create = create, .finish = finish, .destroy = free, .open = summaries_open};
+const struct part part_summary = {.name = "summary",
+                                  .create = part_tools_keep,
+                                  .finish = finish,
+                                  .destroy = free,
+                                  .open = summaries_open};

@@ -393,14 +393,6 @@ static enum status make_tables(struct work *work)
     return write_stats(work);
 }
 
-static void *create(const struct part_tools *tools)
-{
-    struct part_tools *kept = memory_resize(NULL, 1, sizeof(*kept));
-
-    *kept = *tools;
-    return kept;
-}
-
 static enum status finish(void *state, const struct trace *trace, struct error *err)
 {
     const struct part_tools *tools = state;
@@ -425,5 +417,8 @@ static enum status finish(void *state, const struct trace *trace, struct error *
     return status;
 }
 
-const struct part part_by_name = {
-    .name = "by name", .create = create, .finish = finish, .destroy = free, .open = by_name_open};
+const struct part part_by_name = {.name = "by name",
+                                  .create = part_tools_keep,
+                                  .finish = finish,
+                                  .destroy = free,
+                                  .open = by_name_open};

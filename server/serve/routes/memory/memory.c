@@ -33,7 +33,7 @@ static const struct param params[] = {
     {.name = "by",
      .kind = PARAM_WORD,
      .words = "owner|function|source|frame|device|kind|op|scope|shape|category|allocation"},
-    {.name = "sort", .kind = PARAM_TEXT, .max = 256},
+    PARAM_SORT,
     {.name = NULL},
 };
 
