@@ -28,10 +28,8 @@ static int ask_name(const struct cli_call *call, const struct services *services
     if (code == EXIT_OK) {
         json_t *run = json_plain(reply_bytes(&answer.reply));
         struct str name = str_of(json_string_value(json_object_get(run, "name")));
-        const char *slash = name.count == 0 ? NULL : memrchr(name.at, '/', name.count);
 
-        *ret = str_copy(call->arena,
-                        slash == NULL ? name : str_skip(name, (size_t)(slash - name.at) + 1));
+        *ret = str_copy(call->arena, path_base(name));
         json_decref(run);
     }
     answer_free(&answer);

@@ -202,10 +202,7 @@ static struct str error_of(const struct ingest_run *run, enum run_state state, s
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < run->file_count; i++) {
             const struct ingest_file *file = &run->files[i];
-            const char *slash = memrchr(file->path.at, '/', file->path.count);
-            struct str base = slash == NULL
-                                  ? file->path
-                                  : str_skip(file->path, (size_t)(slash - file->path.at) + 1);
+            struct str base = path_base(file->path);
 
             if (file->state == (pass == 0 ? FILE_FAILED : FILE_IGNORED))
                 return str_format(arena, "%.*s: %s", STR_ARG(base),

@@ -217,13 +217,6 @@ static uint32_t fitting(const struct asked *asked, bool (*rule)(const struct kno
     return count;
 }
 
-static struct str last_part(struct str name)
-{
-    const char *slash = name.count == 0 ? NULL : memrchr(name.at, '/', name.count);
-
-    return slash == NULL ? name : str_skip(name, (size_t)(slash - name.at) + 1);
-}
-
 static void nearest(const struct asked *asked, struct run_candidates *near)
 {
     uint32_t best[NEAR_MAX] = {0};
@@ -232,7 +225,7 @@ static void nearest(const struct asked *asked, struct run_candidates *near)
     for (uint32_t i = 0; i < asked->count; i++) {
         const struct known *run = &asked->runs[i];
         uint32_t whole = edit_distance(asked->text, run->name);
-        uint32_t part = edit_distance(asked->text, last_part(run->name));
+        uint32_t part = edit_distance(asked->text, path_base(run->name));
         uint32_t far = whole < part ? whole : part, at = near->count;
 
         while (at > 0 && far < best[at - 1])

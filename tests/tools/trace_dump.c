@@ -465,9 +465,7 @@ static void print_trace(const struct trace *trace)
 static enum status decode_file(struct str path, struct bytes bytes, struct arena *arena,
                                struct error *err)
 {
-    const char *slash = memrchr(path.at, '/', path.count);
-    struct str name = slash == NULL ? path : str_skip(path, (size_t)(slash + 1 - path.at));
-    const struct trace *trace = decoded(NULL, name, bytes, arena, err);
+    const struct trace *trace = decoded(NULL, path_base(path), bytes, arena, err);
 
     if (trace == NULL)
         return err->code;

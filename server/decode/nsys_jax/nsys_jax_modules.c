@@ -156,8 +156,7 @@ static bool is_module(struct nsys_jax *jax, const struct archive_entry *entry,
     if (!cut_at(entry->name, STR(".hlo.pb.xz"), &before, &part) &&
         !cut_at(entry->name, STR(".hlo.pb"), &before, &part))
         return false;
-    const char *slash = memrchr(before.at, '/', before.count);
-    struct str base = slash == NULL ? before : str_skip(before, (size_t)(slash + 1 - before.at));
+    struct str base = path_base(before);
     *ret = (struct module_entry){
         .entry = entry,
         .name = hlo_name_of(base, STR("")),

@@ -160,11 +160,9 @@ static enum status add_member(struct making *making, const struct run_file *file
     struct bundled_file known;
 
     TRY(bundled_file(making->services->catalog, file->content, making->arena, &known, err));
-    const char *slash = memrchr(file->path.at, '/', file->path.count);
     *member = (struct bundle_member){
         .host = known.host.count > 0 ? known.host : file->host,
-        .path =
-            slash == NULL ? file->path : str_skip(file->path, (size_t)(slash - file->path.at) + 1),
+        .path = path_base(file->path),
         .part = file->part,
         .bytes = known.bytes,
         .segment.name = STR(""),

@@ -198,9 +198,7 @@ static enum status send_raw(struct request *req, struct reply *reply, struct err
     TRY(find_file(req, run, &raw->path, err));
     TRY(raw_open(raw, &fd, err));
     file_close(fd);
-    const char *slash = memrchr(raw->path.at, '/', raw->path.count);
-    struct str base =
-        slash == NULL ? raw->path : str_skip(raw->path, (size_t)(slash - raw->path.at) + 1);
+    struct str base = path_base(raw->path);
     reply->status = 200;
     reply->type = "application/octet-stream";
     reply->stream = stream_raw;
