@@ -179,6 +179,58 @@ static void sums(void **state)
     }
 }
 
+struct module_of_run {
+    uint64_t number, fingerprint;
+    const char *op;
+    int64_t dur_ps;
+};
+
+static void make_modules(struct made_run *run, const struct module_of_run *modules)
+{
+    int64_t at_ps = 0;
+
+    run_begin(run);
+    for (const struct module_of_run *one = modules; one->op != NULL; one++)
+        run_program(run, one->number, "jit_f", one->fingerprint,
+                    (const char *const[]){one->op, "", NULL});
+    track_id python = run_thread(run, "python"), pool = run_thread(run, "pool");
+    run_slice(run, python, 0, 1000, "train", KIND_HOST);
+    run_int(run, "_r", 1);
+    run_int(run, "step_num", 0);
+    for (const struct module_of_run *one = modules; one->op != NULL; one++) {
+        run_cpu_op(run, pool, at_ps, one->dur_ps, one->op, (int64_t)one->number, 1, 0, 0);
+        at_ps += one->dur_ps;
+    }
+    run_finish(run);
+}
+
+/* Modules of one name: their numbers are of each process, what they compute pairs them. */
+static void modules_of_one_name(void **state)
+{
+    static const struct module_of_run before[] = {
+        {6, 900, "dot.1", 200}, {8, 901, "dot.1", 300}, {7, 905, "sort.1", 40}, {.op = NULL}};
+    static const struct module_of_run after[] = {
+        {7, 901, "dot.1", 300}, {9, 900, "dot.1", 250}, {.op = NULL}};
+    struct made_run a, b;
+    (void)state;
+
+    make_modules(&a, before);
+    make_modules(&b, after);
+    struct arena *arena = arena_create();
+    struct diff diff = ask(&a.run, &b.run, "module", arena);
+
+    CHECK_STR("number 6 is number 9", cell_named(&diff, "jit_f(9)", "a_name")->of.text, "jit_f(6)");
+    CHECK_INT("and takes longer", cell_named(&diff, "jit_f(9)", "delta_ps")->of.integer, 50);
+    CHECK_STR("number 8 is number 7", cell_named(&diff, "jit_f(7)", "a_name")->of.text, "jit_f(8)");
+    CHECK_INT("and does not", cell_named(&diff, "jit_f(7)", "delta_ps")->of.integer, 0);
+    CHECK_STR("a's own number 7", cell_named(&diff, "jit_f(7) of a", "state")->of.text, "gone");
+    CHECK_STR("is called so there", cell_named(&diff, "jit_f(7) of a", "a_name")->of.text,
+              "jit_f(7)");
+    arena_destroy(arena);
+    run_end(&a);
+    run_end(&b);
+}
+
 static void without_steps(void **state)
 {
     static const struct op_of_step ops[] = {{"dot.1", 1000}, {NULL, 0}};
@@ -365,9 +417,13 @@ static void kept_sides(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_slower_op_is_named), cmocka_unit_test(sums),
-        cmocka_unit_test(without_steps),          cmocka_unit_test(kept_sides),
-        cmocka_unit_test(prepared_sides),         cmocka_unit_test(kept_of_other_ops),
+        cmocka_unit_test(the_slower_op_is_named),
+        cmocka_unit_test(sums),
+        cmocka_unit_test(modules_of_one_name),
+        cmocka_unit_test(without_steps),
+        cmocka_unit_test(kept_sides),
+        cmocka_unit_test(prepared_sides),
+        cmocka_unit_test(kept_of_other_ops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
