@@ -27,12 +27,12 @@ GOALS = {"median": 0.01, "p95": 0.03, "unexplained": 0.10}
 STEPS_LOOKED_AT = 6  # of a run, for their pieces
 
 
-def family(run):
+def family(server, run):
     """What recorded it: the format, and for XPlane what its devices are."""
-    formats, kind = set(run["formats"]), (run["device_kind"] or "").lower()
-    if "xplane" in formats:
-        return "XPlane, " + ("TPU" if "tpu" in kind else "GPU" if any(word in kind for word in ("nvidia", "amd", "tesla", "mi300", "gpu")) else "CPU")
-    return ", ".join(sorted(formats)) or "unknown"
+    if "xplane" not in run["formats"]:
+        return ", ".join(sorted(run["formats"])) or "unknown"
+    names = " ".join(track["name"] for track in server.get("api/tracks", run=run["id"])[1]["tracks"])
+    return "XPlane, " + next((kind for kind in ("TPU", "GPU") if f"/device:{kind}" in names), "CPU")
 
 
 def whatif(server, run):
@@ -64,10 +64,11 @@ class Family:
             self.look(server, run, name, row["step"])
 
     def look(self, server, run, name, number):
-        status, answer = server.get("api/critical", run=run["id"], step=number, limit=10000)
+        asked = {"run": run["id"], "limit": 10000} | ({} if number is None else {"step": number})
+        status, answer = server.get("api/critical", **asked)
         pieces, cursor = answer.get("pieces", []), answer.get("next")
         while status == 200 and cursor:
-            status, more = server.get("api/critical", run=run["id"], step=number, limit=10000, cursor=cursor)
+            status, more = server.get("api/critical", **asked, cursor=cursor)
             pieces, cursor = pieces + more.get("pieces", []), more.get("next")
         if status != 200:
             self.refused.append(f"{name}, step {number}: {answer}"[:300])
@@ -106,7 +107,7 @@ def main():
     for root, path in roots.items():
         with profiles.served(path) as server:
             for run in server.runs():
-                one = families[family(run)]
+                one = families[family(server, run)]
                 known = len(one.errors)
                 one.hear(server, run, f"{root}/{run['dir']}")
                 everything.errors += one.errors[known:]
