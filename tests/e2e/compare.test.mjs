@@ -135,7 +135,7 @@ export const tests = {
       await settle(page);
       await page.locator('.table-row [aria-colindex="5"] a').first().click();
       await settle(page);
-      assert.deepEqual([address(page).run, address(page).find], ['step_1000', name]);
+      assert.deepEqual([address(page).run, address(page).find], ['step_1000', `op:${name}`]);
     },
   ),
 

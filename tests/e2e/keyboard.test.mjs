@@ -60,7 +60,11 @@ export const tests = {
     const line = top.rows[0].source.slice(top.rows[0].source.lastIndexOf('/') + 1).slice(-8);
     assert.ok(row.includes(line), `${row} has ${line}`);
     await press('t');
-    await until(page, 'its slices', (now) => now.view === 'timeline' && now.find === top.rows[0].name);
+    await until(
+      page,
+      'its slices',
+      (now) => now.view === 'timeline' && now.find?.startsWith(`op:${top.rows[0].name} `),
+    );
   }),
 
   'why the slowest step took so long': by('?run=step_1000&view=steps', async ({ page, url, press }) => {

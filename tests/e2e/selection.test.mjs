@@ -43,7 +43,7 @@ export const tests = {
       await page.locator('.lower-body a').evaluateAll((all) => all.map((one) => one.getAttribute('href')))
     ).map((href) => Object.fromEntries(new URLSearchParams(href)));
     assert.ok(
-      links.some((to) => to.view === 'timeline' && to.find === slice.name),
+      links.some((to) => to.view === 'timeline' && to.find === `is:${slice.name}`),
       'to all of its name',
     );
     assert.ok(

@@ -18,6 +18,7 @@ function at(query, body) {
   };
 }
 
+const opOf = (name) => `op:${name} module:jit_train_step`;
 const firstName = (page) => page.locator('.table-row [role=gridcell]').first().innerText();
 
 export const tests = {
@@ -129,7 +130,7 @@ export const tests = {
       await until(page, 'the head', async () => (await focus()) === 'BUTTON,');
       await page.keyboard.press('ArrowDown');
       await page.keyboard.press('t');
-      await until(page, 'the timeline', () => address(page).view === 'timeline' && address(page).find === name);
+      await until(page, 'the timeline', () => address(page).view === 'timeline' && address(page).find === opOf(name));
     },
   ),
 
@@ -150,8 +151,8 @@ export const tests = {
   'an op leads to its slices on the timeline': at('?run=step_1000&view=ops', async ({ page, url }) => {
     const name = await firstName(page);
     await page.locator('.table-row a').first().click();
-    await until(page, 'the timeline', () => address(page).view === 'timeline' && address(page).find === name);
-    const reply = await json(url, `api/search?run=step_1000&q=${encodeURIComponent(name)}`);
+    await until(page, 'the timeline', () => address(page).view === 'timeline' && address(page).find === opOf(name));
+    const reply = await json(url, `api/search?run=step_1000&q=${encodeURIComponent(opOf(name))}`);
     await page.getByRole('tab', { name: `Search ${reply.row_count}` }).waitFor();
   }),
 

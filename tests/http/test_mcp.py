@@ -147,6 +147,11 @@ def numbers_agree(server, data):
     assert data("sql", run=RUN, query="select count(*) c from slices")["rows"] == [
         {"c": good(server, "/api/slices", run=RUN, limit=1).json["row_count"]}]
     assert [row["value"] for row in data("trend")["rows"]] == [row["value"] for row in good(server, "/api/trend").json["rows"]]
+    path = good(server, "/api/critical", run=RUN).json
+    told = data("why", run=RUN)
+    assert told["step"] == path["step"] and part_of(told["pieces"][0], path["pieces"][0]) is None
+    told = data("whatif", run=RUN, scale="kind:input=0")
+    assert 0 < told["predicted_ps"] < told["replayed_ps"], told
     assert data("findings", run=RUN)["row_count"] == good(server, "/api/findings", run=RUN).json["row_count"]
 
 

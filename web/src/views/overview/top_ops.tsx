@@ -87,7 +87,7 @@ function columnsOf(rows: readonly WhereRow[], { by, whole, share }: Basis): Colu
     },
     {
       key: 'self_ps',
-      title: perStep ? (several ? 'per step, device' : 'per step') : several ? 'self, per device' : 'self',
+      title: perStep ? (several ? 'per step, device' : 'self per step') : several ? 'self, per device' : 'self',
       unit: scale.unit,
       width: perStep || several ? '136px' : '96px',
       numeric: true,
@@ -174,7 +174,7 @@ export function TopOps({ run, overview }: { run: RunDetails; overview: Overview 
   return (
     <section>
       <h2 class="section">
-        <Link to={{ view: 'ops' }}>Where the time goes</Link> <span class="quiet">{basis.of}, self</span>
+        <Link to={{ view: 'ops' }}>Where the time goes</Link> <span class="quiet">{basis.of}</span>
       </h2>
       <Table
         label="Where the time goes"
