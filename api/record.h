@@ -65,7 +65,7 @@ enum spool_type {
     SPOOL_OPEN,   /* one that was open at the last look: columns of SPOOL_RANGE, end = that look */
     SPOOL_THREAD, /* a thread's name */
     SPOOL_CATEGORY, /* a category's name */
-    SPOOL_GATE,     /* recording began or ended */
+    SPOOL_SWITCH,   /* recording began or ended */
     SPOOL_LOSS,     /* what was not recorded, and why */
     SPOOL_END,      /* the process came to its end: no columns */
     SPOOL_KERNEL,   /* CUDA activity, times in ns: a kernel */
@@ -105,7 +105,7 @@ enum {
 };
 enum { THREAD_ID, THREAD_NAME, THREAD_COLUMNS };
 enum { CATEGORY_DOMAIN, CATEGORY_NUMBER, CATEGORY_NAME, CATEGORY_COLUMNS };
-enum { GATE_AT, GATE_IS_OPEN, GATE_CAPTURE, GATE_COLUMNS };
+enum { SWITCH_AT, SWITCH_IS_OPEN, SWITCH_CAPTURE, SWITCH_COLUMNS };
 enum { LOSS_CAUSE, LOSS_COUNT, LOSS_FIRST, LOSS_LAST, LOSS_COLUMNS };
 enum { /* the first columns of KERNEL, COPY, SET */
        WORK_START,

@@ -2,9 +2,9 @@
 /* What the launcher and the processes it watches share: a page of memory, see control_memory.h.
  *
  * Found by the session's directory, since children close the descriptors they inherit. What is
- * asked for stands before the program starts; the gate is turned by the launcher, by `jview-collect
- * ctl`, and by the range of a capture; a process writes the counters, which only ever grow. The
- * launcher holds a lock (flock) on the directory's file as long as it lives.
+ * asked for stands before the program starts; the switch is turned by the launcher, by
+ * `jview-collect ctl`, and by the range of a capture; a process writes the counters, which only
+ * ever grow. The launcher holds a lock (flock) on the directory's file as long as it lives.
  */
 #ifndef JVIEWD_COLLECTOR_CONTROL_H
 #define JVIEWD_COLLECTOR_CONTROL_H
@@ -34,7 +34,7 @@ enum {
     WRITERS_MAX = 256
 };
 
-enum capture_range {                 /* what opens the gate */
+enum capture_range {                 /* what turns it on */
                      CAPTURE_NONE,   /* the start; --delay */
                      CAPTURE_NVTX,   /* a range of that name */
                      CAPTURE_STEPS,  /* the so-manieth of them */
@@ -87,14 +87,14 @@ struct control {
     int32_t memory_fd, zero; /* the launcher's */
     int64_t token;           /* of this session */
     struct control_asked asked;
-    _Atomic uint32_t gate;      /* 1: what happens is recorded */
-    _Atomic uint32_t capture;   /* how many times the gate was opened */
+    _Atomic uint32_t is_on;     /* 1: what happens is recorded */
+    _Atomic uint32_t capture;   /* how many times it was turned on */
     _Atomic uint32_t flush;     /* grows: write all that is there now */
     _Atomic uint32_t loaded;    /* processes that loaded the library */
     _Atomic uint32_t processes; /* of them those that recorded something */
     _Atomic uint32_t seen_count;
     _Atomic uint64_t records, lost, bytes;
-    char seen[SEEN_MAX][SEEN_NAME_MAX]; /* names of ranges that did not open the gate */
+    char seen[SEEN_MAX][SEEN_NAME_MAX]; /* names of ranges that did not turn it on */
     _Atomic uint64_t activity;          /* records of CUDA */
     _Atomic uint32_t complaint_state;   /* 0, 1 while it is written, 2 when it stands */
     char complaint[COMPLAINT_MAX];      /* what the first process with one could not record */
@@ -136,7 +136,7 @@ static inline bool control_turn(struct control *control, bool opens)
 {
     uint32_t before = !opens;
 
-    if (!atomic_compare_exchange_strong(&control->gate, &before, opens))
+    if (!atomic_compare_exchange_strong(&control->is_on, &before, opens))
         return false;
     if (opens)
         atomic_fetch_add(&control->capture, 1);

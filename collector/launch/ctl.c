@@ -119,7 +119,7 @@ enum status ctl_run(char **words, struct error *err)
     if (!(is_status || is_toggle || is_start || is_stop) || (words[1] != NULL && words[2] != NULL))
         return fail(err, ERR_INVALID, "jview-collect ctl start|stop|toggle|status [SESSION|DIR]");
     TRY(find(words[1] != NULL ? words[1] : "profile", &live, err));
-    bool opens = is_start || (is_toggle && atomic_load(&live.control->gate) == 0);
+    bool opens = is_start || (is_toggle && atomic_load(&live.control->is_on) == 0);
     if (!is_status)
         control_turn(live.control, opens);
     atomic_fetch_add(&live.control->flush, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jview-collect ctl start|stop|toggle|status [SESSION|DIR]: the gate of a session that runs. */
+/* jview-collect ctl start|stop|toggle|status [SESSION|DIR]: the switch of a session that runs. */
 #ifndef JVIEWD_LAUNCH_CTL_H
 #define JVIEWD_LAUNCH_CTL_H
 

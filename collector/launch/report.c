@@ -25,7 +25,7 @@ static void print_seen(const struct control *control)
                 control->seen[index], index + 1 == count ? "\n" : "");
 }
 
-/* The gate that never opened. */
+/* The switch that never opened. */
 static void print_waited(const struct control *control)
 {
     const struct control_asked *asked = &control->asked;

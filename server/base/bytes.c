@@ -65,6 +65,20 @@ bool str_contains(struct str text, struct str part)
            (text.count >= part.count && memmem(text.at, text.count, part.at, part.count) != NULL);
 }
 
+bool str_contains_fold(struct str text, struct str part)
+{
+    char first = part.count > 0 ? ascii_lower(part.at[0]) : '\0';
+    char capital = (char)(first >= 'a' && first <= 'z' ? first - 'a' + 'A' : first);
+
+    for (size_t at = 0; at + part.count <= text.count; at++) {
+        if (part.count > 0 && text.at[at] != first && text.at[at] != capital)
+            continue;
+        if (str_equal_fold((struct str){.at = text.at + at, .count = part.count}, part))
+            return true;
+    }
+    return false;
+}
+
 struct str str_skip(struct str text, size_t count)
 {
     if (count >= text.count)

@@ -41,7 +41,8 @@ int str_compare(struct str a, struct str b); /* by bytes */
 bool str_starts(struct str text, struct str prefix);
 bool str_ends(struct str text, struct str suffix);
 bool str_contains(struct str text, struct str part);
-struct str str_skip(struct str text, size_t count); /* without the first count bytes */
+bool str_contains_fold(struct str text, struct str part); /* ASCII case aside */
+struct str str_skip(struct str text, size_t count);       /* without the first count bytes */
 struct str str_copy(struct arena *arena, struct str text);
 /* NUL-terminated copy. */
 char *str_c(struct arena *arena, struct str text);

@@ -67,7 +67,7 @@ static void make_spool(const char *path)
     }
     spool_begin(&made);
     spool_ties(&made);
-    spool_rows(&made, SPOOL_GATE, turns, 3, GATE_COLUMNS);
+    spool_rows(&made, SPOOL_SWITCH, turns, 3, SWITCH_COLUMNS);
     spool_rows(&made, SPOOL_RANGE, rows, 2, RANGE_COLUMNS);
     spool_rows(&made, SPOOL_OPEN, rows, 0, RANGE_COLUMNS);
     FILE *file = fopen(path, "wb");

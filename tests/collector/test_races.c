@@ -27,8 +27,8 @@ bool recorder_is_awake(void)
     return true;
 }
 
-static _Atomic uint32_t open_gate = 1;
-_Atomic uint32_t *recorder_gate_word = &open_gate;
+static _Atomic uint32_t switch_on = 1;
+_Atomic uint32_t *recorder_switch_word = &switch_on;
 
 static void fail(const char *what)
 {

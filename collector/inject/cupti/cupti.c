@@ -63,8 +63,8 @@ static void complete(void *context, uint32_t stream, uint8_t *at, size_t size, s
         recorder_wake();
 }
 
-/* Of calls only those are watched that turn the gate: behind the one that opens it, in front of the
- * one that closes. */
+/* Of calls only those are watched that turn the switch: behind the one that opens it, in front of
+ * the one that closes. */
 static void on_call(const struct cupti_call_site *site)
 {
     if (site->function == NULL)
@@ -122,7 +122,7 @@ static int watch_calls(void *subscriber, int domain)
     return result;
 }
 
-static bool watch_gate(void *subscriber)
+static bool watch_switch(void *subscriber)
 {
     int result = library.enable_callback == NULL ? CUPTI_NOT_SUPPORTED
                                                  : watch_calls(subscriber, CUPTI_DOMAIN_DRIVER);
@@ -284,7 +284,7 @@ static int take_cupti(const struct control_asked *asked)
         return result;
     }
     watch_state(subscriber);
-    bool is_watched = switch_has_calls() && watch_gate(subscriber);
+    bool is_watched = switch_has_calls() && watch_switch(subscriber);
     if (asked->no_activity != 0)
         return is_watched ? CUPTI_OK : CUPTI_NOT_SUPPORTED;
     result = take_activity(asked);

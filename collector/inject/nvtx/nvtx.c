@@ -143,7 +143,7 @@ static void mark(struct range range)
 {
     struct thread *thread = is_out(range.domain) ? NULL : thread_own();
 
-    if (thread == NULL || !recorder_gate())
+    if (thread == NULL || !recorder_is_on())
         return;
     range.start = range.end = ticks_now();
     range.form = FORM_MARK;
@@ -157,7 +157,8 @@ static bool begins_unseen(const void *domain, const char *name)
 {
     struct thread *thread;
 
-    if (recorder_gate() || is_out(domain_of(domain)) || (switch_has_range && switch_looks_at(name)))
+    if (recorder_is_on() || is_out(domain_of(domain)) ||
+        (switch_has_range && switch_looks_at(name)))
         return false;
     thread = thread_own();
     if (thread == NULL ||
@@ -207,7 +208,7 @@ static int pop(uint32_t domain)
     if (!thread_pop(thread, domain, &range))
         return -1;
     range.end = end;
-    if (recorder_gate())
+    if (recorder_is_on())
         thread_put(thread, &range);
     if (switch_has_range)
         switch_range_ends(&range);
@@ -245,7 +246,7 @@ static void end(uint32_t domain, uint64_t id)
         return;
     }
     range.end = at;
-    if (recorder_gate())
+    if (recorder_is_on())
         thread_put(thread, &range);
     if (switch_has_range)
         switch_range_ends(&range);

@@ -10,8 +10,8 @@
 enum { NAP_MS = 50 };
 
 static _Atomic bool is_running;
-static _Atomic uint32_t bell, is_stopping, closed_gate;
-_Atomic uint32_t *recorder_gate_word = &closed_gate;
+static _Atomic uint32_t bell, is_stopping, switch_off;
+_Atomic uint32_t *recorder_switch_word = &switch_off;
 
 bool recorder_is_awake(void)
 {

@@ -2,7 +2,8 @@
 /* Whether this process records: asked by each thread that tells something, without a lock.
  *
  *   awake   the writer's thread runs, and the process is the one that it was started in
- *   gate    what happens now is to be recorded: a word of the session's page (gate.h turns it)
+ *   switch  what happens now is to be recorded: a word of the session's page, turned by
+ *           recording_switch.h
  */
 #ifndef JVIEWD_INJECT_RECORDER_H
 #define JVIEWD_INJECT_RECORDER_H
@@ -11,10 +12,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-extern _Atomic uint32_t *recorder_gate_word; /* a closed one until the session's is known */
-static inline bool recorder_gate(void)
+extern _Atomic uint32_t *recorder_switch_word; /* a closed one until the session's is known */
+static inline bool recorder_is_on(void)
 {
-    return atomic_load_explicit(recorder_gate_word, memory_order_relaxed) != 0;
+    return atomic_load_explicit(recorder_switch_word, memory_order_relaxed) != 0;
 }
 
 bool recorder_is_awake(void);

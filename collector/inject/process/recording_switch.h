@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When what happens is recorded: the gate of the session's page, and the ranges that turn it.
+/* When what happens is recorded: the switch of the session's page, and the ranges that turn it.
  *
- *   push "epoch" -> is it the range of the capture? -> the gate opens, the turn is kept
- *   pop  "epoch" -> is it the one that opened it?   -> the gate closes
+ *   push "epoch" -> is it the range of the capture? -> it turns on, the turn is kept
+ *   pop  "epoch" -> is it the one that opened it?   -> it turns off
  *   writer, each round: did another turn it? -> the turn is kept
  *   cuProfilerStart, Stop        -> the same
- *   turns kept -> rows of SPOOL_GATE; spans of CLOCK_REALTIME, for records that come late
+ *   turns kept -> rows of SPOOL_SWITCH; spans of CLOCK_REALTIME, for records that come late
  */
 #ifndef JVIEWD_INJECT_GATE_H
 #define JVIEWD_INJECT_GATE_H
@@ -27,16 +27,16 @@ void switch_turn_by_call(bool opens);
 
 /* For the writer: sees what the launcher or another process turned. */
 void switch_follow(void);
-/* Rows of SPOOL_GATE that wait, at most `max`; they go with switch_told. */
+/* Rows of SPOOL_SWITCH that wait, at most `max`; they go with switch_told. */
 uint32_t switch_turns(int64_t *rows, uint32_t max);
 void switch_told(uint32_t count);
 
-enum { GATE_SPANS_MAX = 64 }; /* the last ones: records come within seconds */
+enum { SWITCH_SPANS_MAX = 64 }; /* the last ones: records come within seconds */
 struct switch_spans {
     struct switch_span {
         int64_t from_ns, to_ns;
-    } spans[GATE_SPANS_MAX];
-    uint64_t count; /* ever; the n-th stands at n % GATE_SPANS_MAX */
+    } spans[SWITCH_SPANS_MAX];
+    uint64_t count; /* ever; the n-th stands at n % SWITCH_SPANS_MAX */
     bool is_open;
 };
 void switch_spans(struct switch_spans *ret);

@@ -16,7 +16,7 @@
 static struct control own_control = {.magic = CONTROL_MAGIC,
                                      .version = CONTROL_VERSION,
                                      .asked.system_hz = 2,
-                                     .gate = 1,
+                                     .is_on = 1,
                                      .capture = 1};
 
 /* Where the page itself cannot be reached, what was asked for at the start holds. */
@@ -37,7 +37,7 @@ static struct control *find_control(const char *directory)
     if (control != NULL)
         return control;
     memcpy((void *)&own_control, &head, CONTROL_HEAD_BYTES);
-    if (own_control.gate == 0 &&
+    if (own_control.is_on == 0 &&
         (head.asked.range == CAPTURE_NONE || head.asked.range == CAPTURE_SIGNAL))
         fprintf(stderr,
                 "jview-collect: process %ld cannot reach its launcher (another container or "

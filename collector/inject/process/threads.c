@@ -84,7 +84,7 @@ static void thread_ends(void *data)
 
     thread_mine = NULL;
     is_gone = true;
-    for (uint32_t left = atomic_load(&thread->open.count); left > 0 && recorder_gate(); left--) {
+    for (uint32_t left = atomic_load(&thread->open.count); left > 0 && recorder_is_on(); left--) {
         open_load(&thread->open, left - 1, &range);
         range.end = ticks_now();
         thread_put(thread, &range);

@@ -47,11 +47,6 @@ static struct {
 } writer = {.ranges = {.type = SPOOL_RANGE, .columns = RANGE_COLUMNS},
             .nodes = {.type = SPOOL_NODE, .columns = NODE_COLUMNS}};
 
-static int64_t now_ms(void)
-{
-    return clock_ns(CLOCK_MONOTONIC) / 1000000;
-}
-
 const struct control_asked *writer_asked(void)
 {
     return &writer.session.control->asked;
@@ -79,14 +74,14 @@ static bool begin_spool(void)
 {
     if (writer.is_begun)
         return true;
-    if (writer.spool == NULL && now_ms() - writer.refused_ms < RETRY_MS)
+    if (writer.spool == NULL && clock_ns(CLOCK_MONOTONIC) / 1000000 - writer.refused_ms < RETRY_MS)
         return false;
     if (writer.spool == NULL) {
         if (session_make(&writer.session))
             writer.spool = spool_open(writer.session.directory);
         if (writer.spool == NULL) {
             complain("no spool in");
-            writer.refused_ms = now_ms();
+            writer.refused_ms = clock_ns(CLOCK_MONOTONIC) / 1000000;
             return false;
         }
         atomic_fetch_add(&writer.session.control->processes, 1);
@@ -251,7 +246,7 @@ static void drain(void)
         if ((thread = thread_at(index)) != NULL)
             drain_thread(thread);
     cupti_drain(put_activity);
-    system_look(&writer.session, recorder_gate());
+    system_look(&writer.session, recorder_is_on());
 }
 
 /* What is open now, so that a program killed inside of it still shows it. */
@@ -331,13 +326,13 @@ static void put_losses(int64_t since)
     }
 }
 
-static void put_gate(void)
+static void put_switch(void)
 {
-    int64_t rows[64 * GATE_COLUMNS];
+    int64_t rows[64 * SWITCH_COLUMNS];
     uint32_t count;
 
     while ((count = switch_turns(rows, 64)) > 0 &&
-           spool_rows(writer.spool, SPOOL_GATE, rows, count, GATE_COLUMNS))
+           spool_rows(writer.spool, SPOOL_SWITCH, rows, count, SWITCH_COLUMNS))
         switch_told(count);
 }
 
@@ -365,7 +360,7 @@ static void close_frames(int64_t now, bool is_whole)
         control_complain(writer.session.control, cupti_said(0));
     if (is_whole || now - writer.looked_ms >= LOOK_MS) {
         put_losses(last_look);
-        if (recorder_gate())
+        if (recorder_is_on())
             put_open();
         if (writer.is_begun)
             put_clock(ticks_tie());
@@ -373,7 +368,7 @@ static void close_frames(int64_t now, bool is_whole)
         last_look = ticks_now();
     }
     if (writer.is_begun) {
-        put_gate();
+        put_switch();
         uint64_t bytes = spool_size(writer.spool);
         atomic_fetch_add(&writer.session.control->bytes, bytes - writer.bytes_told);
         writer.bytes_told = bytes;
@@ -387,7 +382,7 @@ static void put_all(void)
     cupti_flush_whole(drain);
     switch_follow();
     drain();
-    close_frames(now_ms(), true);
+    close_frames(clock_ns(CLOCK_MONOTONIC) / 1000000, true);
 }
 
 /* Somebody is about to end the program, which may leave it no time: once. */
@@ -414,7 +409,7 @@ static void *run(void *unused)
         switch_follow();
         drain();
         uint32_t flush = atomic_load(&writer.session.control->flush);
-        int64_t now = now_ms();
+        int64_t now = clock_ns(CLOCK_MONOTONIC) / 1000000;
         if (now - writer.framed_ms >= session_flush_ms(&writer.session) ||
             flush != writer.flush_seen)
             close_frames(now, false);
@@ -459,7 +454,7 @@ void writer_start(void)
             complain("no session in");
         return;
     }
-    recorder_gate_word = &writer.session.control->gate;
+    recorder_switch_word = &writer.session.control->is_on;
     ticks_choose();
     writer.first_tie = ticks_tie();
     writer.about_size = about_put(writer.about); /* here: nobody else may look at the environment */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the spools of a session for the turns of its gate, and lists the captures between them. */
+/* Reads a session's spools for the turns of its switch; lists the captures between them. */
 #include "launch/capture/capture_list.h"
 
 #include <dirent.h>
@@ -83,20 +83,20 @@ static struct capture *capture_of(struct capture_list *list, int64_t number)
     return &list->at[at];
 }
 
-/* Of several processes the one that turned the gate knew first. */
+/* Of several processes the one that turned the switch knew first. */
 static void take_turn(struct capture_list *list, struct spool_open *spool,
                       const struct record_columns *columns, uint32_t row)
 {
     const struct spool_head *head = &spool->file.head;
-    struct capture *capture = capture_of(list, record_at(columns, GATE_CAPTURE, row));
+    struct capture *capture = capture_of(list, record_at(columns, SWITCH_CAPTURE, row));
     int64_t at_ns;
 
-    if (capture == NULL || !spool_monotonic_ns(spool, record_at(columns, GATE_AT, row), &at_ns))
+    if (capture == NULL || !spool_monotonic_ns(spool, record_at(columns, SWITCH_AT, row), &at_ns))
         return;
-    if (record_at(columns, GATE_IS_OPEN, row) != 0 && at_ns < capture->open_ns) {
+    if (record_at(columns, SWITCH_IS_OPEN, row) != 0 && at_ns < capture->open_ns) {
         capture->open_ns = at_ns;
         capture->realtime_ns = head->realtime_ns + (at_ns - head->monotonic_ns);
-    } else if (record_at(columns, GATE_IS_OPEN, row) == 0 && at_ns < capture->close_ns) {
+    } else if (record_at(columns, SWITCH_IS_OPEN, row) == 0 && at_ns < capture->close_ns) {
         capture->close_ns = at_ns;
     }
 }
@@ -110,7 +110,7 @@ static void read_turns(struct capture_list *list, const char *path)
     if (!spool_read_open(path, &spool))
         return;
     while (record_next(&spool.file, &frame))
-        if (frame.head.type == SPOOL_GATE && record_columns(&spool.file, &frame, &columns))
+        if (frame.head.type == SPOOL_SWITCH && record_columns(&spool.file, &frame, &columns))
             for (uint32_t row = 0; row < columns.count; row++)
                 take_turn(list, &spool, &columns, row);
     spool_read_close(&spool);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The captures of a session, as its spools tell them: when each was opened and closed.
  *
- *   process 466   open 1 ......... close 1      open 2 .. close 2      its range turned the gate
+ *   process 466   open 1 ......... close 1      open 2 .. close 2      its range turned the switch
  *   process 468     open 1 .......... close 1     open 2 .. close 2    it saw that a look later
  *                 ^ the first of both   ^ the first of both
  */

@@ -36,7 +36,7 @@ static const struct placed {
     [SPOOL_OVERHEAD] = {BY_REALTIME, OVERHEAD_START, false, true},
     [SPOOL_COUNTER] = {BY_MONOTONIC, COUNTER_AT_NS, false, true},
     [SPOOL_SAMPLE] = {BY_MONOTONIC, SAMPLE_AT_NS, false, false},
-    [SPOOL_GATE] = {BY_TICKS, GATE_AT, false, true},
+    [SPOOL_SWITCH] = {BY_TICKS, SWITCH_AT, false, true},
 };
 
 struct part {
@@ -114,10 +114,10 @@ static uint32_t owner_of(struct split *split, uint16_t type, const struct record
                          uint32_t row)
 {
     const struct placed *place = &placed[type];
-    int64_t number = record_at(columns, GATE_CAPTURE, row);
+    int64_t number = record_at(columns, SWITCH_CAPTURE, row);
     uint32_t owner = 0;
 
-    if (type == SPOOL_GATE) {
+    if (type == SPOOL_SWITCH) {
         while (owner + 1 < split->captures->count && split->captures->at[owner].number < number)
             owner++;
         return owner;
@@ -137,11 +137,11 @@ static bool is_placed(const struct record_frame *frame)
 static void take_turn(struct split *split, const struct record_columns *columns, uint32_t row,
                       struct part *part)
 {
-    bool is_open = record_at(columns, GATE_IS_OPEN, row) != 0;
+    bool is_open = record_at(columns, SWITCH_IS_OPEN, row) != 0;
 
     if (is_open && split->open != NULL && split->open != part) {
         split->open->is_cut = true;
-        split->open->end_at = record_at(columns, GATE_AT, row);
+        split->open->end_at = record_at(columns, SWITCH_AT, row);
     }
     split->open = is_open ? part : NULL;
 }
@@ -162,7 +162,7 @@ static void index_frame(struct split *split, const struct record_frame *frame,
         indexed->first = owner < indexed->first ? owner : indexed->first;
         indexed->last = owner > indexed->last ? owner : indexed->last;
         split->parts[owner].has_rows |= !placed[type].is_beside;
-        if (type == SPOOL_GATE)
+        if (type == SPOOL_SWITCH)
             take_turn(split, &columns, row, &split->parts[owner]);
     }
 }
@@ -289,10 +289,10 @@ static bool put_frames(struct split *split, struct spool *to, uint32_t capture)
 static bool put_end(const struct split *split, struct spool *to, uint32_t capture)
 {
     const struct part *part = &split->parts[capture];
-    const int64_t turn[GATE_COLUMNS] = {
-        [GATE_AT] = part->end_at, [GATE_CAPTURE] = split->captures->at[capture].number};
+    const int64_t turn[SWITCH_COLUMNS] = {
+        [SWITCH_AT] = part->end_at, [SWITCH_CAPTURE] = split->captures->at[capture].number};
 
-    return !part->is_cut || spool_rows(to, SPOOL_GATE, turn, 1, GATE_COLUMNS);
+    return !part->is_cut || spool_rows(to, SPOOL_SWITCH, turn, 1, SWITCH_COLUMNS);
 }
 
 /* It begins where its capture does. */

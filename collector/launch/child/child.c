@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Starts the program with the collector in its environment, passes signals on, opens and closes
- * the gate in time, and waits. */
+ * the switch in time, and waits. */
 #include "launch/child/child.h"
 
 #include <errno.h>
@@ -182,8 +182,8 @@ static sigset_t awaited_signals(void)
     return awaited;
 }
 
-/* Turns the gate when its time has come; when that is next, INT64_MAX: never. */
-static int64_t turn_gate(const struct options *options, struct control *control, int64_t after_ms)
+/* Turns the switch when its time has come; when that is next, INT64_MAX: never. */
+static int64_t turn_switch(const struct options *options, struct control *control, int64_t after_ms)
 {
     static bool has_begun, has_ended;
     int64_t begin = options->delay_ms, end = begin + options->duration_ms;
@@ -207,12 +207,12 @@ static int code_of(int status)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* SIGUSR2: the gate turns, as often as the captures that were asked for allow. */
+/* SIGUSR2: the switch turns, as often as the captures that were asked for allow. */
 static void toggle(const struct options *options, struct control *control)
 {
     uint32_t most = options->asked.captures_max;
 
-    if (atomic_load(&control->gate) != 0)
+    if (atomic_load(&control->is_on) != 0)
         control_turn(control, false);
     else if (most == 0 || atomic_load(&control->capture) < most)
         control_turn(control, true);
@@ -235,9 +235,9 @@ static bool wants_end(const struct options *options, const struct control *contr
 {
     uint32_t most = options->asked.captures_max;
     uint32_t capture =
-        atomic_load(&control->capture); /* in front of the gate: the last has begun */
+        atomic_load(&control->capture); /* in front of the switch: the last has begun */
 
-    if (options->kill_signal == 0 || atomic_load(&control->gate) != 0)
+    if (options->kill_signal == 0 || atomic_load(&control->is_on) != 0)
         return false;
     if (options->asked.range == CAPTURE_NONE)
         return options->duration_ms > 0 && after_ms >= options->delay_ms + options->duration_ms;
@@ -312,7 +312,7 @@ static int wait_for(pid_t pid, const struct options *options, struct control *co
     int status;
 
     while (!is_over(pid, &status)) {
-        int64_t next = turn_gate(options, control, clock_monotonic_ms() - began);
+        int64_t next = turn_switch(options, control, clock_monotonic_ms() - began);
         int64_t left = next == INT64_MAX ? NAP_MS_MAX : began + next - clock_monotonic_ms();
         int64_t told_ms = progress_look(control);
         left = left < told_ms ? left : told_ms;

@@ -9,7 +9,7 @@
 /* Sets what the program inherits. */
 MUST_CHECK enum status child_prepare(const struct options *options, const struct launched *session,
                                      struct error *err);
-/* Runs it to its end, opening and closing the gate on the way; signals go on to it. Its exit code,
+/* Runs it to its end, turning the switch on and off on the way; signals go on to it. Its exit code,
  * or 128 and the signal that ended it; 127 and `err` where it could not be started. Where no
  * process is to be had this one becomes the program, unrecorded. */
 int child_run(const struct options *options, struct launched *session, struct error *err);

@@ -22,7 +22,7 @@ static struct {
 
 const char *progress_state(const struct control *control)
 {
-    if (atomic_load(&control->gate) != 0)
+    if (atomic_load(&control->is_on) != 0)
         return "recording";
     return atomic_load(&control->capture) == 0 ? "waiting" : "stopped";
 }

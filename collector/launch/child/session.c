@@ -95,7 +95,7 @@ static enum status make_control(struct launched *session, const struct control_a
     control->token = clock_monotonic_ns();
     control->asked = *asked;
     control->version = CONTROL_VERSION;
-    control->gate = is_open;
+    control->is_on = is_open;
     control->capture = is_open;
     control->magic = CONTROL_MAGIC;
     session->control = control;

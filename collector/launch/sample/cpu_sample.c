@@ -33,7 +33,7 @@ static struct {
 
 static void drain(void)
 {
-    bool is_kept = atomic_load_explicit(&sampler.control->gate, memory_order_relaxed) != 0;
+    bool is_kept = atomic_load_explicit(&sampler.control->is_on, memory_order_relaxed) != 0;
 
     cpu_records_begin(&sampler.records);
     for (uint32_t ring = 0; ring < sampler.ring_count; ring++)

@@ -78,7 +78,7 @@ static void flush(int64_t now)
 
 static void look(int64_t now, int64_t step_ns)
 {
-    bool is_open = atomic_load_explicit(&sampler.control->gate, memory_order_relaxed) != 0;
+    bool is_open = atomic_load_explicit(&sampler.control->is_on, memory_order_relaxed) != 0;
 
     for (uint32_t index = 0; index < sampler.target_count; index++) {
         struct py_target *target = &sampler.targets[index];

@@ -3,24 +3,10 @@
  * XLA, CUPTI and PyTorch. */
 #include "analyse/comm/transfer_words.h"
 
-#include <strings.h>
-
-/* Without regard to case. */
-static bool contains(struct str text, const char *part)
-{
-    size_t count = strlen(part);
-
-    for (; text.count >= count; text = str_skip(text, 1)) {
-        if (strncasecmp(text.at, part, count) == 0)
-            return true;
-    }
-    return false;
-}
-
 static bool contains_any(struct str text, const char *const *parts, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (contains(text, parts[i]))
+        if (str_contains_fold(text, str_of(parts[i])))
             return true;
     }
     return false;
@@ -62,8 +48,9 @@ enum transfer_tier transfer_tier_of(struct str name, bool on_device)
     if (on_device) {
         if (str_starts(name, STR("async-copy")) || str_starts(name, STR("copy-start")))
             return TIER_ASYNC;
-        return contains_any(name, device, COUNT(device)) && !contains(name, "memset") ? TIER_DEVICE
-                                                                                      : TIER_NONE;
+        return contains_any(name, device, COUNT(device)) && !str_contains_fold(name, STR("memset"))
+                   ? TIER_DEVICE
+                   : TIER_NONE;
     }
     if (str_contains(name, STR("=>"))) /* stages of a transfer that stands beside them */
         return TIER_NONE;
@@ -108,7 +95,7 @@ enum transfer_direction transfer_direction_of(struct str name)
 
     /* "DeviceToDevice" holds "ToDevice": between devices first. */
     for (size_t i = COUNT(words); i-- > 0;) {
-        if (contains(name, words[i].word))
+        if (str_contains_fold(name, str_of(words[i].word)))
             return words[i].direction;
     }
     return DIRECTION_UNKNOWN;
@@ -116,11 +103,13 @@ enum transfer_direction transfer_direction_of(struct str name)
 
 enum host_memory host_memory_of(struct str text)
 {
-    if (contains(text, "pageable"))
+    if (str_contains_fold(text, STR("pageable")))
         return MEMORY_PAGEABLE;
-    if (contains(text, "pinned"))
+    if (str_contains_fold(text, STR("pinned")))
         return MEMORY_PINNED;
-    return contains(text, "managed") || contains(text, "unified") ? MEMORY_MANAGED : MEMORY_UNKNOWN;
+    return str_contains_fold(text, STR("managed")) || str_contains_fold(text, STR("unified"))
+               ? MEMORY_MANAGED
+               : MEMORY_UNKNOWN;
 }
 
 struct memcpy_details memcpy_details_of(struct str text)
@@ -197,7 +186,7 @@ enum transfer_direction offload_direction_of(struct str shapes)
 
 bool transfer_call_waits(struct str name)
 {
-    return contains(name, "memcpy") && !contains(name, "async") &&
+    return str_contains_fold(name, STR("memcpy")) && !str_contains_fold(name, STR("async")) &&
            (str_starts(name, STR("cuda")) || str_starts(name, STR("hip")) ||
             str_starts(name, STR("cuMem")));
 }

@@ -3,22 +3,14 @@
  * that JAX and XLA give to callbacks. */
 #include "analyse/hlo/callbacks.h"
 
+/* A word that begins with "^" stands at the name's beginning. */
 static bool has_word(struct str name, struct str word)
 {
-    bool begins = word.at[0] == '^';
-    struct str part = begins ? str_skip(word, 1) : word;
-
-    for (size_t at = 0; at + part.count <= name.count; at++) {
-        size_t same = 0;
-
-        while (same < part.count && ascii_lower(name.at[at + same]) == part.at[same])
-            same++;
-        if (same == part.count)
-            return true;
-        if (begins)
-            return false;
-    }
-    return false;
+    if (word.at[0] != '^')
+        return str_contains_fold(name, word);
+    word = str_skip(word, 1);
+    return name.count >= word.count &&
+           str_equal_fold((struct str){.at = name.at, .count = word.count}, word);
 }
 
 bool name_has_word(struct str name, const char *const *words)

@@ -105,21 +105,6 @@ static const struct {
     {"eigenmetakernel", FAMILY_ELEMENTWISE},
 };
 
-static bool has_part(struct str name, const char *part)
-{
-    size_t count = strlen(part);
-
-    for (size_t at = 0; at + count <= name.count; at++) {
-        size_t same = 0;
-
-        while (same < count && ascii_lower(name.at[at + same]) == part[same])
-            same++;
-        if (same == count)
-            return true;
-    }
-    return false;
-}
-
 uint32_t cost_family_of(struct str name)
 {
     enum { LETTERS_LOOKED_AT = 512 };
@@ -127,7 +112,7 @@ uint32_t cost_family_of(struct str name)
     if (name.count > LETTERS_LOOKED_AT)
         name.count = LETTERS_LOOKED_AT;
     for (size_t i = 0; i < COUNT(parts); i++)
-        if (has_part(name, parts[i].part))
+        if (str_contains_fold(name, str_of(parts[i].part)))
             return parts[i].family;
     return FAMILY_NONE;
 }

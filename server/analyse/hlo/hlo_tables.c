@@ -2,7 +2,6 @@
 /* Lines, computations, instructions and allocations of one module, as pages of a table. Only the
  * rows of the page are printed: a module may have 100,000 lines. */
 #include <stdlib.h>
-#include <strings.h>
 
 #include "analyse/hlo/hlo.h"
 #include "analyse/table.h"
@@ -152,14 +151,6 @@ static const struct column instruction_columns[] = {
     {"line", "line", UNIT_COUNT, false},
 };
 
-static bool holds(struct str text, struct str part)
-{
-    for (size_t at = 0; at + part.count <= text.count; at++)
-        if (strncasecmp(text.at + at, part.at, part.count) == 0)
-            return true;
-    return false;
-}
-
 static struct str source_text(const struct hlo_instruction *instruction, struct arena *arena)
 {
     if (instruction->file.count == 0)
@@ -174,9 +165,9 @@ static bool is_wanted(const struct hlo_instruction *instruction, struct str q, u
 {
     if (computation != HLO_NONE && instruction->computation != computation)
         return false;
-    return q.count == 0 || holds(instruction->name, q) || holds(instruction->opcode, q) ||
-           holds(instruction->scope, q) || holds(instruction->file, q) ||
-           holds(instruction->target, q);
+    return q.count == 0 || str_contains_fold(instruction->name, q) ||
+           str_contains_fold(instruction->opcode, q) || str_contains_fold(instruction->scope, q) ||
+           str_contains_fold(instruction->file, q) || str_contains_fold(instruction->target, q);
 }
 
 static void put_instruction(const struct hlo_shown *shown, const struct hlo_instruction *of,

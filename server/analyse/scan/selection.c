@@ -157,25 +157,12 @@ bool selection_begins_inside_row(const struct selection *selection, row_id row, 
     return !selection->cut_in_time || begins_inside(selection_windows_of(selection, row), at_ps);
 }
 
-static bool contains_any_case(struct str text, struct str part)
-{
-    for (size_t at = 0; at + part.count <= text.count; at++) {
-        size_t same = 0;
-
-        while (same < part.count && ascii_lower(text.at[at + same]) == ascii_lower(part.at[same]))
-            same++;
-        if (same == part.count)
-            return true;
-    }
-    return false;
-}
-
 bool selection_has_name(const struct selection *selection, struct str name)
 {
     const struct restriction *asked = selection->asked;
 
     return (asked->name.count == 0 || str_equal(asked->name, name)) &&
-           (asked->q.count == 0 || contains_any_case(name, asked->q));
+           (asked->q.count == 0 || str_contains_fold(name, asked->q));
 }
 
 bool selection_has_device(const struct selection *selection, int32_t device)

@@ -131,9 +131,9 @@ static void read_devices(struct record *record, const struct record_columns *col
     record_system_devices(&record->system, columns);
 }
 
-static void read_gate(struct record *record, const struct record_columns *columns)
+static void read_switch(struct record *record, const struct record_columns *columns)
 {
-    record_switch_rows(&record->gate, columns);
+    record_switch_rows(&record->recording, columns);
 }
 
 static void read_streams(struct record *record, const struct record_columns *columns)
@@ -161,7 +161,7 @@ static void read_around(struct record *record, const struct record_frame *frame)
 {
     static void (*const readers[])(struct record *, const struct record_columns *) = {
         [SPOOL_CLOCK] = read_clocks,        [SPOOL_THREAD] = read_threads,
-        [SPOOL_CATEGORY] = read_categories, [SPOOL_GATE] = read_gate,
+        [SPOOL_CATEGORY] = read_categories, [SPOOL_SWITCH] = read_switch,
         [SPOOL_LOSS] = read_losses,         [SPOOL_DEVICE] = read_devices,
         [SPOOL_SAMPLER] = read_samplers,    [SPOOL_STACK] = read_stacks,
         [SPOOL_TASK] = read_tasks,          [SPOOL_STREAM] = read_streams,
@@ -298,9 +298,9 @@ static void read_all(struct record *record)
     record_samples_note(&record->samples);
     record_note_state(record);
     record_ranges_open(record);
-    if (record_switch_has_captures(&record->gate))
-        record_switch_put(&record->gate, record->sink, &record->clock, record_process_track(record),
-                          record->last_end);
+    if (record_switch_has_captures(&record->recording))
+        record_switch_put(&record->recording, record->sink, &record->clock,
+                          record_process_track(record), record->last_end);
     if (record->cut > 0)
         sink_note(record->sink, "open-ranges", NOTE_INFO, record->cut,
                   "Ranges that nothing ended are shown until the end of the recording.");
@@ -311,7 +311,7 @@ static void free_all(struct record *record)
 {
     record_close(&record->file);
     record_clock_free(&record->clock);
-    record_switch_free(&record->gate);
+    record_switch_free(&record->recording);
     free(record->texts.at);
     record_samples_free(&record->samples);
     id_map_free(&record->thread_names);

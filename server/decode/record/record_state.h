@@ -23,7 +23,7 @@ struct record {
     struct sink *sink;
     struct arena *arena;
     struct record_clock clock;
-    struct record_switch gate;
+    struct record_switch recording;
     struct record_names texts;
     struct id_map thread_names, threads;
     struct pair_table categories; /* domain, number -> name */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Turns of a spool's gate become slices of captures. Facts: api/record.h. */
+/* Turns of a spool's switch become slices of captures. Facts: api/record.h. */
 #include "decode/record/record_switch.h"
 
 #include <inttypes.h>
@@ -10,31 +10,33 @@
 
 enum { TURNS_MAX = 1 << 20 };
 
-static void keep(struct record_switch *gate, struct record_turn turn)
+static void keep(struct record_switch *recording, struct record_turn turn)
 {
-    if (gate->count == TURNS_MAX) {
-        gate->refused++;
+    if (recording->count == TURNS_MAX) {
+        recording->refused++;
         return;
     }
-    if (gate->count == gate->capacity) {
-        gate->capacity = gate->capacity == 0 ? 64 : gate->capacity * 2;
-        gate->turns = memory_resize(gate->turns, gate->capacity, sizeof *gate->turns);
+    if (recording->count == recording->capacity) {
+        recording->capacity = recording->capacity == 0 ? 64 : recording->capacity * 2;
+        recording->turns =
+            memory_resize(recording->turns, recording->capacity, sizeof *recording->turns);
     }
-    gate->turns[gate->count++] = turn;
+    recording->turns[recording->count++] = turn;
 }
 
-void record_switch_rows(struct record_switch *gate, const struct record_columns *columns)
+void record_switch_rows(struct record_switch *recording, const struct record_columns *columns)
 {
     for (uint32_t row = 0; row < columns->count; row++)
-        keep(gate, (struct record_turn){.at = record_at(columns, GATE_AT, row),
-                                        .capture = record_at(columns, GATE_CAPTURE, row),
-                                        .is_open = record_at(columns, GATE_IS_OPEN, row) != 0});
+        keep(recording,
+             (struct record_turn){.at = record_at(columns, SWITCH_AT, row),
+                                  .capture = record_at(columns, SWITCH_CAPTURE, row),
+                                  .is_open = record_at(columns, SWITCH_IS_OPEN, row) != 0});
 }
 
-bool record_switch_has_captures(const struct record_switch *gate)
+bool record_switch_has_captures(const struct record_switch *recording)
 {
-    for (uint32_t turn = 0; turn < gate->count; turn++)
-        if (!gate->turns[turn].is_open || gate->turns[turn].capture > 1)
+    for (uint32_t turn = 0; turn < recording->count; turn++)
+        if (!recording->turns[turn].is_open || recording->turns[turn].capture > 1)
             return true;
     return false;
 }
@@ -56,7 +58,7 @@ static bool put_capture(struct sink *sink, struct record_clock *clock, track_id 
     return true;
 }
 
-void record_switch_put(const struct record_switch *gate, struct sink *sink,
+void record_switch_put(const struct record_switch *recording, struct sink *sink,
                        struct record_clock *clock, track_id process, int64_t last_at)
 {
     track_id track = sink_track(sink, (struct sink_track){.parent = process,
@@ -66,23 +68,24 @@ void record_switch_put(const struct record_switch *gate, struct sink *sink,
                                                           .device = -1});
     uint64_t count = 0;
 
-    for (uint32_t turn = 0; turn < gate->count && !sink_failed(sink); turn++) {
-        const struct record_turn *open = &gate->turns[turn];
+    for (uint32_t turn = 0; turn < recording->count && !sink_failed(sink); turn++) {
+        const struct record_turn *open = &recording->turns[turn];
         if (open->is_open)
-            count += put_capture(sink, clock, track, open,
-                                 turn + 1 < gate->count ? gate->turns[turn + 1].at : last_at);
+            count +=
+                put_capture(sink, clock, track, open,
+                            turn + 1 < recording->count ? recording->turns[turn + 1].at : last_at);
     }
     sink_note(sink, "captures", NOTE_INFO, count,
               "%" PRIu64 " capture%s recorded, drawn as a track; what happened outside was not "
               "asked for.",
               count, plural_s(count));
-    if (gate->refused > 0)
-        sink_note(sink, "unread", NOTE_INFO, gate->refused,
-                  "Not shown: %" PRIu64 " turn%s of the recording.", gate->refused,
-                  plural_s(gate->refused));
+    if (recording->refused > 0)
+        sink_note(sink, "unread", NOTE_INFO, recording->refused,
+                  "Not shown: %" PRIu64 " turn%s of the recording.", recording->refused,
+                  plural_s(recording->refused));
 }
 
-void record_switch_free(struct record_switch *gate)
+void record_switch_free(struct record_switch *recording)
 {
-    free(gate->turns);
+    free(recording->turns);
 }

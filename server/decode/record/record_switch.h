@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When a spool was recorded: its captures, as slices of a track of their own.
  *
- *   gate      __|‾‾‾‾|______|‾‾‾‾‾|__
+ *   switch    __|‾‾‾‾|______|‾‾‾‾‾|__
  *   captures    [ 1  ]      [  2  ]
  *
  * A recording that was on from its beginning to its end has none to show.
@@ -22,11 +22,11 @@ struct record_switch {
     uint64_t refused; /* beyond what is kept */
 };
 
-void record_switch_rows(struct record_switch *gate, const struct record_columns *columns);
-bool record_switch_has_captures(const struct record_switch *gate);
+void record_switch_rows(struct record_switch *recording, const struct record_columns *columns);
+bool record_switch_has_captures(const struct record_switch *recording);
 /* `process` is their track's parent; one that nothing closed lasts to `last_at`. */
-void record_switch_put(const struct record_switch *gate, struct sink *sink,
+void record_switch_put(const struct record_switch *recording, struct sink *sink,
                        struct record_clock *clock, track_id process, int64_t last_at);
-void record_switch_free(struct record_switch *gate);
+void record_switch_free(struct record_switch *recording);
 
 #endif

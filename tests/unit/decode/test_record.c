@@ -129,7 +129,7 @@ static void captures(void **state)
         struct made_spool made = {0};
         put_front(&made);
         spool_rows(&made, SPOOL_RANGE, ranges_in, 2, RANGE_COLUMNS);
-        spool_rows(&made, SPOOL_GATE, turns, count, GATE_COLUMNS);
+        spool_rows(&made, SPOOL_SWITCH, turns, count, SWITCH_COLUMNS);
         spool_rows(&made, SPOOL_END, NULL, 0, 0);
         CHECK_PICTURE("captures", trace_of(&made, arena), PICTURE_NOTES,
                       count == 1 ? "python3 (466) / main thread (466)\n"

@@ -38,7 +38,7 @@ static const bool *names_that_hold(const struct trace *trace, struct str part, s
         struct str name = trace_name(trace, stats[i].name);
 
         names[stats[i].name] =
-            search_holds(name, part) && (whole.count == 0 || str_equal(name, whole));
+            str_contains_fold(name, part) && (whole.count == 0 || str_equal(name, whole));
     }
     return names;
 }
@@ -52,7 +52,7 @@ static const bool *tracks_that_hold(const struct trace *trace, struct str part, 
         track_id at = i;
 
         for (uint32_t up = 0; at < trace->track_count && !tracks[i] && up < 64; up++) {
-            tracks[i] = search_holds(trace_name(trace, trace->tracks[at].name), part);
+            tracks[i] = str_contains_fold(trace_name(trace, trace->tracks[at].name), part);
             at = trace->tracks[at].parent;
         }
     }
@@ -66,7 +66,7 @@ static bool any_name_holds(const struct run_traces *run, struct str part)
         uint32_t count = trace_name_stats(run->hosts[i].trace, &stats);
 
         for (uint32_t k = 0; k < count; k++) {
-            if (search_holds(trace_name(run->hosts[i].trace, stats[k].name), part))
+            if (str_contains_fold(trace_name(run->hosts[i].trace, stats[k].name), part))
                 return true;
         }
     }
@@ -84,8 +84,8 @@ static const bool *ops_that_hold(const struct host_trace *host, const struct sea
     for (uint32_t i = 0; i < of->op_count; i++) {
         const struct op *op = &of->ops[i];
 
-        ops[i] = search_holds(trace_name(trace, op->scope), terms->scope) &&
-                 search_holds(trace_name(trace, op->source), terms->source) &&
+        ops[i] = str_contains_fold(trace_name(trace, op->scope), terms->scope) &&
+                 str_contains_fold(trace_name(trace, op->source), terms->source) &&
                  (terms->op.count == 0 || str_equal(trace_name(trace, op->name), terms->op)) &&
                  (terms->module.count == 0 || module_is(trace, op, terms->module));
     }
@@ -155,7 +155,7 @@ static void search_host(struct pick *pick, uint32_t host, const struct search_te
 {
     const struct host_trace *at = &pick->run->hosts[host];
 
-    if (!search_holds(at->name, terms->host))
+    if (!str_contains_fold(at->name, terms->host))
         return;
 
     const uint64_t *slices = slices_by_facts(at, terms, elsewhere, pick->arena);
@@ -248,9 +248,10 @@ static struct str matched_in(const struct host_trace *host, slice_id slice, stru
 
     const struct op *op = &host->attribution->ops[entry->op];
 
-    if (search_holds(trace_name(host->trace, op->scope), part))
+    if (str_contains_fold(trace_name(host->trace, op->scope), part))
         return STR("scope");
-    return search_holds(trace_name(host->trace, op->source), part) ? STR("source") : STR("arg");
+    return str_contains_fold(trace_name(host->trace, op->source), part) ? STR("source")
+                                                                        : STR("arg");
 }
 
 static void put_rows(struct json *json, struct arena *arena, const struct run_traces *run,

@@ -181,7 +181,7 @@ static struct wanted texts_that_hold(const struct trace *trace, struct str part,
                          .ids = arena_array(arena, name_id, trace->name_count)};
 
     for (name_id id = 0; id < trace->name_count; id++) {
-        ret.is[id] = search_holds(trace_name(trace, id), part);
+        ret.is[id] = str_contains_fold(trace_name(trace, id), part);
         if (ret.is[id])
             ret.ids[ret.count++] = id;
     }

@@ -5,24 +5,6 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-bool search_holds(struct str text, struct str part)
-{
-    char first = part.count > 0 ? part.at[0] : '\0';
-    char capital = (char)(first >= 'a' && first <= 'z' ? first - 32 : first);
-
-    for (size_t at = 0; at + part.count <= text.count; at++) {
-        size_t same = 0;
-
-        if (part.count > 0 && text.at[at] != first && text.at[at] != capital)
-            continue;
-        while (same < part.count && ascii_lower(text.at[at + same]) == part.at[same])
-            same++;
-        if (same == part.count)
-            return true;
-    }
-    return false;
-}
-
 static struct str in_small_letters(struct arena *arena, struct str text)
 {
     char *copy = str_c(arena, text);

@@ -33,7 +33,5 @@ struct search_terms { /* texts in small letters; "" any */
 /* ERR_INVALID: a duration that is none, or more args than SEARCH_ARGS_MAX. */
 MUST_CHECK enum status search_terms_read(struct str q, struct arena *arena,
                                          struct search_terms *ret, struct error *err);
-/* ASCII case aside; `part` is in small letters already. */
-bool search_holds(struct str text, struct str part);
 
 #endif
