@@ -215,6 +215,22 @@ struct str str_utf8(struct arena *arena, struct str text)
     return (struct str){.at = to, .count = count};
 }
 
+struct str str_both_ends(struct arena *arena, struct str text, size_t bytes_max)
+{
+    text = str_utf8(arena, text);
+    if (text.count <= bytes_max)
+        return text;
+
+    size_t head = bytes_max / 2, tail = text.count - bytes_max / 2;
+
+    while (head > 0 && ((unsigned char)text.at[head] & 0xc0) == 0x80)
+        head--;
+    while (tail < text.count && ((unsigned char)text.at[tail] & 0xc0) == 0x80)
+        tail++;
+    return str_format(arena, "%.*s…%.*s", (int)head, text.at, (int)(text.count - tail),
+                      text.at + tail);
+}
+
 /* Room for `more` bytes and a NUL. What no memory holds is asked for as what it is, and ends the
  * process; a sum that wraps would be granted. */
 static void text_reserve(struct text *text, size_t more)

@@ -54,6 +54,9 @@ bool str_to_i64(struct str text, int64_t *ret);
 bool str_to_u64(struct str text, uint64_t *ret);
 /* The text with every byte that is no UTF-8 replaced by U+FFFD; `text` itself where it is clean. */
 struct str str_utf8(struct arena *arena, struct str text);
+/* The same, and of more than `bytes_max` bytes both ends around an ellipsis: names of kernels may
+ * be a page long. */
+struct str str_both_ends(struct arena *arena, struct str text, size_t bytes_max);
 
 /* Text that grows; owned by whoever declared it, freed by text_free. */
 struct text {

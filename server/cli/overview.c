@@ -22,8 +22,12 @@ static void put_sentence(const json_t *overview)
     const json_t *step = json_object_get(overview, "step");
     const char *rule = json_string_value(json_object_get(step, "rule_text"));
     const char *basis = json_string_value(json_object_get(overview, "basis"));
+    const char *path =
+        json_string_value(json_object_get(json_object_get(overview, "path"), "sentence"));
 
     printf("%s\n", json_string_value(json_object_get(overview, "sentence")));
+    if (path != NULL && path[0] != '\0')
+        printf("%s\n", path);
     if (member_ps(step, "count") > 0 && rule != NULL)
         printf("Steps: %s. ", rule);
     if (basis != NULL)

@@ -41,6 +41,8 @@ const PAGES = {
   steps: ['?run=step_1000&view=steps', /5 steps, median [\d.]+ ms/],
   'steps by device': ['?run=step_1000&view=steps&by=devices', /busy \(ms\)/],
   'steps, idle time': ['?run=step_1000&view=steps&by=idle', /device is idle/],
+  why: ['?run=step_1000&view=why', /5 steps take [\d.]+ ms\. [\d.]+ % lies in/],
+  'why, by kind': ['?run=step_1000&view=why&by=kind', /Overlap communication/],
   kernels: ['?run=step_1000&view=kernels', /No GPU is in this profile/],
   annotations: ['?run=step_1000&view=kernels&by=annotation', /\d+ annotations launched/],
   compiles: ['?run=step_1500&view=compiles', /was compiled/],

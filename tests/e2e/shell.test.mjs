@@ -44,7 +44,7 @@ export const tests = {
       await page.keyboard.press('?');
       const help = await page.locator('dialog.help').innerText();
       for (const words of [
-        'follow the flow back, forward',
+        'along the critical path, else the flow',
         'next, previous idle gap',
         'keep the range as a mark',
         'long press',

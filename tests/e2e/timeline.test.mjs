@@ -166,9 +166,9 @@ export const tests = {
     await until(page, 'a window', (now) => now.window !== undefined);
     const before = windowOf(page);
     const span = before.end - before.start;
-    await page.mouse.move(box.x + 600, box.y + 300);
+    await page.mouse.move(box.x + 600, box.y + 250);
     await page.mouse.down();
-    await page.mouse.move(box.x + 500, box.y + 300, { steps: 5 });
+    await page.mouse.move(box.x + 500, box.y + 250, { steps: 5 });
     await page.mouse.up();
     /* A slow hand's way may stand in the address before its end does. */
     const moved = () => (windowOf(page).start - before.start) / span;

@@ -44,6 +44,32 @@ def pieces_sum_to_the_step(server):
             assert path["row_count"] == len(path["pieces"]) and path["next"] is None
 
 
+def overview_says_where_it_lies(server):
+    for run in RUNS:
+        path = good(server, "/api/overview", run=run).json["path"]
+        whole = critical(server, run=run, limit=10000)
+        assert (path["step"], path["dur_ps"]) == (whole["step"]["step"], whole["step"]["dur_ps"]), path
+        assert path["row_count"] < 11 or sum(row["on_path_ps"] for row in path["rows"]) <= path["dur_ps"]
+        for row in path["rows"]:
+            if row["of"] in ("slice", "gap"):  # by name: the same pieces, added up by another
+                assert row["on_path_ps"] == sum(piece["dur_ps"] for piece in whole["pieces"] if piece["name"] == row["name"]), row
+        scopes = {row["name"]: row["on_path_ps"] for row in path["rows"] if row["of"] == "scope"}
+        for scope in scopes:
+            assert f"`{scope}`" in path["sentence"] or scopes[scope] <= path["rows"][0]["on_path_ps"], path
+    assert path["sentence"].startswith(f"Of the {path['dur_ps'] / 1e9:.3g} ms of step "), path["sentence"]
+
+
+def a_slice_knows_its_slack(server):
+    told = sql(server, "select slice, step, min(slack_ps) as slack_ps from slack group by slice, step order by slice")
+    for row in told[::97]:
+        reply = critical(server, run="step_1000", slice=row["slice"], limit=10000)
+        on_path = sum(piece["dur_ps"] for piece in reply["pieces"] if piece["slice"] == row["slice"])
+        if reply["step"]["step"] == row["step"]:
+            assert (reply["slice"]["slack_ps"], reply["slice"]["on_path_ps"]) == (row["slack_ps"], on_path), (row, reply["slice"])
+    assert ask(server, "/api/critical", run="step_1000", slice="nobody-1").status == 404
+    assert "slice" not in critical(server, run="step_1000", limit=1)
+
+
 def pieces_are_slices_of_the_run(server):
     path = critical(server, run="step_1000", limit=10000)
     for piece in path["pieces"][::17]:
@@ -135,5 +161,5 @@ def the_verb_is_the_endpoint(server):
 
 
 if __name__ == "__main__":
-    common.main([pieces_sum_to_the_step, pieces_are_slices_of_the_run, unexplained_is_little, rows_hold_the_path, pages_and_formats, sql_has_the_same,
+    common.main([pieces_sum_to_the_step, overview_says_where_it_lies, a_slice_knows_its_slack, pieces_are_slices_of_the_run, unexplained_is_little, rows_hold_the_path, pages_and_formats, sql_has_the_same,
                  without_a_change_nothing_changes, less_work_is_never_slower, what_cannot_be_changed_is_told, the_verb_is_the_endpoint])

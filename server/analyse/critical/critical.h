@@ -17,11 +17,60 @@
  * NULL: there is none. */
 const struct step *critical_typical(const struct steps *steps, struct arena *arena);
 
+/* What of one slice lies on a step's path, and by how much it may end later. */
+struct slice_on_path {
+    uint32_t host;
+    slice_id slice;                       /* NO_SLICE: nothing is asked */
+    bool known;                           /* it has time of its own in the step, ... */
+    struct str reason;                    /* or why not */
+    int64_t on_path_ps;                   /* of its own time, without what lies inside */
+    int64_t slack_ps;                     /* the least of its parts */
+    struct str waits_for, edge, evidence; /* of its begin; waits_for "": nothing tells it */
+};
+/* The step of a host in which the slice's middle lies; NULL: none. */
+const struct step *critical_step_of(const struct run_traces *run, const struct steps *steps,
+                                    uint32_t host, slice_id slice);
+
 /* Columns: kind name slice track start_ps dur_ps waits_for edge evidence. In order of time; no
- * other sort. `step` NULL: the whole run. total_ps: of all pieces, which is the step's time. */
+ * other sort. `step` NULL: the whole run. total_ps: of all pieces, which is the step's time.
+ * `of`: the slice that is asked about beside them; NULL: none. */
 MUST_CHECK enum status critical_pieces(const struct run_traces *run, const struct steps *steps,
                                        const struct step *step, const struct page *page,
-                                       struct arena *arena, struct table *ret, struct error *err);
+                                       struct slice_on_path *of, struct arena *arena,
+                                       struct table *ret, struct error *err);
+
+/* Where the path of one step lies: in short, the largest part first. */
+enum place_of {
+    PLACE_OF_SCOPE, /* ops of a scope: its elements below the program, without the primitive */
+    PLACE_OF_OP,    /* ops without one, by name */
+    PLACE_OF_SLICE, /* of threads, by name */
+    PLACE_OF_GAP,   /* between them; its kind says what it is */
+};
+const char *place_of_word(enum place_of of); /* "scope" ... "gap" */
+
+struct path_place {
+    struct str name;
+    enum place_of of;
+    enum piece_kind kind; /* of its longest piece */
+    int64_t on_path_ps;
+    int64_t longest_ps;
+};
+struct path_places {
+    const struct step *step; /* NULL: the whole run */
+    uint32_t host;
+    int64_t dur_ps; /* the places sum to it */
+    const struct path_place *items;
+    uint32_t count;
+    int64_t likely_ps;
+    struct str reason; /* why there is none; "" */
+};
+/* Of more slices a run without steps is not walked for this. */
+enum { PLACES_SLICES_MAX = 300000 };
+void critical_places(const struct run_traces *run, const struct steps *steps, struct arena *arena,
+                     struct path_places *ret);
+/* "Of the 34.8 ms of step 7, 21.0 ms are on the critical path in `layer_1/mlp`, 6.10 ms in
+ * `data_loading`, 3.20 ms wait for launches."; "" where nothing is known. */
+struct str critical_sentence(const struct path_places *places, struct arena *arena);
 
 struct critical_op {              /* of an op of a host's attribution, or a name of its slices */
     int64_t on_path_ps, slack_ps; /* slack: the least of its nodes in all steps */
@@ -49,7 +98,8 @@ void critical_sums_make(const struct run_traces *run, const struct steps *steps,
                         struct critical_sums *ret);
 void critical_sums_free(struct critical_sums *sums);
 
-/* `by`: op (default), scope, kind, device, host. Columns: name kind module scope host device count
+/* `by`: op (default), place (see path_places), scope, kind, device, host. Columns: name kind module
+ * scope host device count
  * on_path_ps share slack_ps time_ps. Default sort "-on_path_ps,name". */
 MUST_CHECK enum status critical_rows(const struct run_traces *run, const struct critical_sums *sums,
                                      struct str by, const struct page *page, struct arena *arena,

@@ -23,6 +23,9 @@ enum piece_cell {
 };
 struct cell piece_cell(const struct step_graph *graph, const struct path_piece *piece,
                        enum piece_cell cell, struct arena *arena);
+/* "jit(step)/jvp(layer_1)/mlp/dot_general" -> "layer_1/mlp"; "" where only the primitive is left.
+ * Elements stay neighbours, so that a change may name them. */
+struct str place_of_scope(struct str scope, struct arena *arena);
 struct cell slice_cell(const struct step_graph *graph, uint32_t node, struct arena *arena);
 struct cell track_cell(const struct step_graph *graph, uint32_t node, struct arena *arena);
 

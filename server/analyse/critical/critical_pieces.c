@@ -4,6 +4,7 @@
 
 #include "analyse/critical/critical_parts.h"
 #include "analyse/table.h"
+#include "trace/ps.h"
 
 static const struct column columns[] = {
     [CELL_OF_KIND] = {"kind", "Kind", UNIT_TEXT, true},
@@ -122,9 +123,76 @@ const struct step *critical_typical(const struct steps *steps, struct arena *are
     return best;
 }
 
+const struct step *critical_step_of(const struct run_traces *run, const struct steps *steps,
+                                    uint32_t host, slice_id slice)
+{
+    const struct slice of = trace_slice(run->hosts[host].trace, slice);
+    int64_t at_ps = ps_sum(ps_sum(of.start_ps, of.dur_ps / 2), run->hosts[host].offset_ps);
+
+    for (uint32_t i = 0; i < steps->count; i++) {
+        const struct step *step = &steps->items[i];
+
+        if (step->host == host && step->start_ps <= at_ps && at_ps - step->start_ps < step->dur_ps)
+            return step;
+    }
+    return NULL;
+}
+
+/* What its first part waited for to begin; of a wait to end. */
+static void tell_begin(const struct step_graph *graph, uint32_t node, struct arena *arena,
+                       struct slice_on_path *of)
+{
+    const struct graph_edge *by = graph->nodes[node].release == RELEASE_WAIT
+                                      ? node_ended_by(graph, node)
+                                      : node_begun_by(graph, node);
+    struct path_piece piece = {.node = node, .waits_for = NO_NODE};
+
+    if (by != NULL) {
+        piece.waits_for = by->from;
+        piece.edge = (enum edge_kind)by->kind;
+        piece.likely = by->likely;
+        of->waits_for = str_format(arena, "%.*s-%u", STR_ARG(host_of(graph, by->from)->key),
+                                   graph->nodes[by->from].slice);
+    }
+    of->edge = str_of(edge_word(piece.edge));
+    of->evidence = evidence_cell(&piece, arena).of.text;
+}
+
+static void tell_slice(const struct step_graph *graph, const struct path *path, struct arena *arena,
+                       struct slice_on_path *of)
+{
+    int64_t *slacks;
+
+    of->reason = STR("it has no time of its own in the step: what lies inside it has all");
+    if (graph->node_count < 2)
+        return;
+    slacks = memory_resize(NULL, graph->node_count, sizeof *slacks);
+    slack_find(graph, slacks);
+    for (uint32_t i = 0; i + 1 < graph->node_count; i++) {
+        const struct graph_node *node = &graph->nodes[i];
+
+        if (node->slice != of->slice || graph->lanes[node->lane].host != of->host)
+            continue;
+        if (!of->known)
+            tell_begin(graph, i, arena, of);
+        if (!of->known || slacks[i] < of->slack_ps)
+            of->slack_ps = slacks[i] < 0 ? 0 : slacks[i];
+        of->known = true;
+    }
+    for (uint32_t i = 0; of->known && i < path->count; i++) {
+        const struct graph_node *node = &graph->nodes[path->pieces[i].node];
+
+        if (!path->pieces[i].gap && node->slice == of->slice &&
+            graph->lanes[node->lane].host == of->host)
+            ps_add(&of->on_path_ps, path->pieces[i].dur_ps);
+    }
+    free(slacks);
+}
+
 enum status critical_pieces(const struct run_traces *run, const struct steps *steps,
-                            const struct step *step, const struct page *page, struct arena *arena,
-                            struct table *ret, struct error *err)
+                            const struct step *step, const struct page *page,
+                            struct slice_on_path *of, struct arena *arena, struct table *ret,
+                            struct error *err)
 {
     *ret = (struct table){.columns = columns, .column_count = COUNT(columns)};
     (void)err;
@@ -141,6 +209,8 @@ enum status critical_pieces(const struct run_traces *run, const struct steps *st
     uint32_t *order;
 
     path_find(graph, &path);
+    if (of != NULL)
+        tell_slice(graph, &path, arena, of);
     order = arena_array(arena, uint32_t, (size_t)path.count + 1);
     for (uint32_t i = 0; i < path.count; i++)
         order[i] = i;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What lies on the path, by op, scope, kind, device or host. */
 #include "analyse/critical/critical_parts.h"
+#include "analyse/hlo/scope.h"
 #include "analyse/scan/module_names.h"
 #include "analyse/table.h"
 #include "base/hash.h"
@@ -91,8 +92,17 @@ static void add_row(struct rows *rows, uint64_t key, const struct row_of *one)
     rows->items[rows->count++] = *one;
 }
 
+enum rows_by { BY_OP, BY_SCOPE, BY_PLACE };
+
+static uint64_t key_of(enum rows_by by, const struct row_of *row)
+{
+    return by == BY_OP      ? mix(mix(2, row->name), row->module)
+           : by == BY_SCOPE ? mix(1, row->name)
+                            : mix(row->scope.count > 0 ? 6 : 3, row->name);
+}
+
 static void add_ops(struct rows *rows, const struct host_trace *host, const struct critical_op *ops,
-                    bool by_scope)
+                    enum rows_by by)
 {
     const struct module_names names = module_names_of(host, rows->arena);
 
@@ -109,14 +119,16 @@ static void add_ops(struct rows *rows, const struct host_trace *host, const stru
 
         if (ops[i].count == 0)
             continue;
-        if (by_scope && row.scope.count > 0)
+        if (by == BY_PLACE)
+            row.scope = place_of_scope(scope_of_op(host->trace, op), rows->arena);
+        if (by != BY_OP && row.scope.count > 0)
             row.name = row.scope;
-        add_row(rows, by_scope ? mix(1, row.name) : mix(mix(2, row.name), row.module), &row);
+        add_row(rows, key_of(by, &row), &row);
     }
 }
 
 static void add_names(struct rows *rows, const struct host_trace *host,
-                      const struct critical_op *names, bool by_scope)
+                      const struct critical_op *names, enum rows_by by)
 {
     for (name_id i = 0; i < host->trace->name_count; i++) {
         struct row_of row = {.name = trace_name(host->trace, i),
@@ -130,7 +142,7 @@ static void add_names(struct rows *rows, const struct host_trace *host,
             continue;
         row.kind =
             (enum piece_kind)(names[i].kind == KIND_IDLE ? (int)PIECE_WAIT : (int)names[i].kind);
-        add_row(rows, mix(by_scope ? 1 : 3, row.name), &row);
+        add_row(rows, mix(by == BY_SCOPE ? 1 : 3, row.name), &row);
     }
 }
 
@@ -226,7 +238,9 @@ static struct cell rows_cell(const void *data, uint32_t row, uint32_t column)
 static void collect(struct rows *rows, const struct run_traces *run,
                     const struct critical_sums *sums, struct str by)
 {
-    bool by_scope = str_equal(by, STR("scope"));
+    enum rows_by rows_by = str_equal(by, STR("scope"))   ? BY_SCOPE
+                           : str_equal(by, STR("place")) ? BY_PLACE
+                                                         : BY_OP;
 
     if (str_equal(by, STR("kind"))) {
         add_kinds(rows, sums);
@@ -235,8 +249,8 @@ static void collect(struct rows *rows, const struct run_traces *run,
     } else {
         for (uint32_t i = 0; i < run->host_count; i++) {
             if (sums->ops[i] != NULL)
-                add_ops(rows, &run->hosts[i], sums->ops[i], by_scope);
-            add_names(rows, &run->hosts[i], sums->names[i], by_scope);
+                add_ops(rows, &run->hosts[i], sums->ops[i], rows_by);
+            add_names(rows, &run->hosts[i], sums->names[i], rows_by);
         }
         add_gaps(rows, sums);
     }

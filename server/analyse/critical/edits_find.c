@@ -5,23 +5,9 @@
 #include "base/distance.h"
 #include "trace/names/by_name.h"
 
-/* "transpose(jvp(layer_1))" -> "layer_1" */
-static struct str core_of(struct str element)
-{
-    while (element.count > 0 && element.at[element.count - 1] == ')') {
-        const char *open = memchr(element.at, '(', element.count);
-
-        if (open == NULL)
-            break;
-        element = str_skip(element, (size_t)(open - element.at) + 1);
-        element.count--;
-    }
-    return element;
-}
-
 static bool fits_element(struct str element, struct str asked)
 {
-    return str_equal(element, asked) || str_equal(core_of(element), asked);
+    return str_equal(element, asked) || str_equal(scope_core(element), asked);
 }
 
 /* Do the asked elements stand in the scope, one after another? */
@@ -108,7 +94,7 @@ static void look_at_scope(struct nearest *nearest, struct str asked, struct str 
     if (memchr(asked.at, '/', asked.count) != NULL)
         look_at(nearest, asked, scope);
     while (scope_next(&scope, &element))
-        look_at(nearest, asked, core_of(element));
+        look_at(nearest, asked, scope_core(element));
 }
 
 static struct str nearest_of(const struct run_traces *run, const struct edit *edit,

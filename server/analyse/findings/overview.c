@@ -307,6 +307,17 @@ static enum status find_snapshot(struct memo *memo, struct overview *ret, struct
     return OK;
 }
 
+/* A window alone has no path: it cuts what waits for what. */
+static void fill_path(struct memo *memo, const struct steps *steps, struct overview *ret)
+{
+    if (ret->counted == 0 && memo->restriction->has_window) {
+        ret->path.reason = STR("the window holds no step");
+        return;
+    }
+    critical_places(memo->run, steps, memo->arena, &ret->path);
+    ret->path_sentence = critical_sentence(&ret->path, memo->arena);
+}
+
 enum status overview(struct memo *memo, struct overview *ret, struct error *err)
 {
     const struct selections *selections;
@@ -335,6 +346,7 @@ enum status overview(struct memo *memo, struct overview *ret, struct error *err)
     op_placement_find(selections->items, selections->count, memo->arena, &ret->places);
     fill_notes(memo->run, steps, notes, memo->arena, ret);
     ret->sentence = overview_sentence(ret, memo->arena);
+    fill_path(memo, steps, ret);
     findings_find(memo, &ret->findings);
     return OK;
 }

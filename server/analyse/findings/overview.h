@@ -7,6 +7,7 @@
 #ifndef JVIEWD_ANALYSE_FINDINGS_OVERVIEW_H
 #define JVIEWD_ANALYSE_FINDINGS_OVERVIEW_H
 
+#include "analyse/critical/critical.h"
 #include "analyse/findings/findings.h"
 #include "analyse/memory/memory.h"
 #include "analyse/memory/snapshot.h"
@@ -64,6 +65,8 @@ struct overview {
     const struct table *ops; /* all of them: up to 10,000 rows by op */
     struct table top;        /* the first ten of them */
     struct most_of_time most;
+    struct path_places path; /* where the critical path of the typical step lies */
+    struct str path_sentence;
     struct op_placement places;
     struct memory_summary memory;
     bool has_snapshot; /* of memory, in bytes: the newest, by owner */

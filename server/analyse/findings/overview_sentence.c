@@ -18,23 +18,6 @@ static const char *const kind_clauses[KIND_COUNT + 1] = {
     "waits for input", "is compiling",
     "is other work",   "is idle"};
 
-/* Names of kernels may be a page long: both their ends say enough. */
-static struct str short_name(struct str name, struct arena *arena)
-{
-    name = str_utf8(arena, name);
-    if (name.count <= NAME_BYTES_MAX)
-        return name;
-
-    size_t head = NAME_BYTES_MAX / 2, tail = name.count - NAME_BYTES_MAX / 2;
-
-    while (head > 0 && ((unsigned char)name.at[head] & 0xc0) == 0x80)
-        head--;
-    while (tail < name.count && ((unsigned char)name.at[tail] & 0xc0) == 0x80)
-        tail++;
-    return str_format(arena, "%.*s…%.*s", (int)head, name.at, (int)(name.count - tail),
-                      name.at + tail);
-}
-
 static double share_of(int64_t part_ps, int64_t whole_ps)
 {
     return whole_ps > 0 ? (double)part_ps / (double)whole_ps : 0;
@@ -88,7 +71,7 @@ static void put_idle(struct text *out, const struct overview *overview)
 /* Which thread that is, and that it is not all. */
 static void put_others(struct text *out, const struct overview *overview, struct arena *arena)
 {
-    struct str name = short_name(overview->thread, arena);
+    struct str name = str_both_ends(arena, overview->thread, NAME_BYTES_MAX);
 
     if (overview->other_threads == 0)
         return;
@@ -134,7 +117,7 @@ static void put_most(struct text *out, const struct overview *overview, struct a
     const struct most_of_time *most = &overview->most;
     const char *of = str_equal(overview->ops->of, STR("device")) ? "device" : "host";
     bool kernels = str_equal(overview->ops->by, STR("kernel"));
-    struct str first = short_name(most->first, arena);
+    struct str first = str_both_ends(arena, most->first, NAME_BYTES_MAX);
 
     /* Names of a host's slices lie inside each other and are no work. */
     if (!most->known || most->count == most->of ||
@@ -215,7 +198,7 @@ static void put_snapshot(struct text *out, const struct overview *overview, stru
     for (uint32_t i = 0; i < overview->owner_count; i++)
         text_putf(out, "%s%s of %.*s", i == 0 ? ": " : ", ",
                   human_bytes((uint64_t)overview->owners[i].bytes).text,
-                  STR_ARG(short_name(overview->owners[i].name, arena)));
+                  STR_ARG(str_both_ends(arena, overview->owners[i].name, NAME_BYTES_MAX)));
     text_puts(out, ".");
 }
 

@@ -38,6 +38,19 @@ bool scope_next(struct str *rest, struct str *ret)
     return true;
 }
 
+struct str scope_core(struct str element)
+{
+    while (element.count > 0 && element.at[element.count - 1] == ')') {
+        const char *open = memchr(element.at, '(', element.count);
+
+        if (open == NULL)
+            break;
+        element = str_skip(element, (size_t)(open - element.at) + 1);
+        element.count--;
+    }
+    return element;
+}
+
 static bool is_digit(char letter)
 {
     return letter >= '0' && letter <= '9';

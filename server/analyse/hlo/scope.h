@@ -12,5 +12,7 @@ struct str scope_of_op(const struct trace *trace, const struct op *op);
 struct str scope_cut(struct str scope, uint32_t depth, bool fold, struct arena *arena);
 /* The next element; false at the end. Slashes inside brackets part nothing. */
 bool scope_next(struct str *rest, struct str *ret);
+/* What JAX wraps around an element is not of its name: "transpose(jvp(layer_1))" is "layer_1". */
+struct str scope_core(struct str element);
 
 #endif

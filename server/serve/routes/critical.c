@@ -3,7 +3,8 @@
  *
  *   without by=   the critical path of one step, piece by piece: of the step that is asked for, or
  *                 of the one that stands for the others
- *   by=op|scope|kind|device|host   of all steps asked for what lies on their paths
+ *   slice=        of the step in which the slice lies; and its share of the path, its slack
+ *   by=op|place|scope|kind|device|host   of all steps asked for what lies on their paths
  */
 #include "analyse/critical/critical.h"
 
@@ -17,8 +18,9 @@ static const struct param params[] = {
     PARAMS_PAGE,
     PARAMS_FORMAT,
     {.name = "step", .kind = PARAM_RANGES},
+    {.name = "slice", .kind = PARAM_TEXT, .max = 64},
     {.name = "host", .kind = PARAM_TEXTS},
-    {.name = "by", .kind = PARAM_WORD, .words = "op|scope|kind|device|host"},
+    {.name = "by", .kind = PARAM_WORD, .words = "op|place|scope|kind|device|host"},
     {.name = "family", .kind = PARAM_TEXT},
     {.name = "step_regex", .kind = PARAM_TEXT, .max = 256},
     PARAM_SORT,
@@ -50,18 +52,62 @@ static void put_notes(struct json *json, const struct request *req, const struct
     json_put_notes(json, lists, counts, 2);
 }
 
+/* A slice is of one step; of none it has no path. */
+static enum status find_slice(struct request *req, const struct run_traces *run,
+                              const struct steps *steps, const struct step **step,
+                              struct slice_on_path *ret, struct error *err)
+{
+    const struct step *own;
+
+    *ret = (struct slice_on_path){.slice = NO_SLICE};
+    if (!request_has(req, "slice"))
+        return OK;
+    TRY(request_slice(req, request_text(req, "slice"), &ret->host, &ret->slice, err));
+    own = critical_step_of(run, steps, ret->host, ret->slice);
+    if (own == NULL && steps->count > 0)
+        ret->reason = STR("it lies in no step");
+    else
+        *step = own;
+    return OK;
+}
+
+static void put_slice(struct json *json, struct request *req, const struct slice_on_path *of)
+{
+    if (of->slice == NO_SLICE)
+        return;
+    json_key(json, "slice");
+    json_open(json, '{');
+    json_put_text(json, "id", request_text(req, "slice"));
+    if (of->known) {
+        json_put_integer(json, "on_path_ps", of->on_path_ps);
+        json_put_integer(json, "slack_ps", of->slack_ps);
+    } else {
+        json_put_null(json, "on_path_ps");
+        json_put_null(json, "slack_ps");
+    }
+    json_put_text_or_null(json, "waits_for", of->waits_for);
+    json_put_text_or_null(json, "edge", of->edge);
+    json_put_text_or_null(json, "evidence", of->evidence);
+    json_put_text_or_null(json, "reason", of->known ? STR("") : of->reason);
+    json_close(json, '}');
+}
+
 static enum status reply_pieces(struct request *req, struct reply *reply,
                                 const struct run_traces *run, const struct steps *steps,
                                 const struct page *page, struct error *err)
 {
     const struct step *step = critical_typical(steps, req->arena);
+    struct slice_on_path of;
     struct table table;
 
     if (page->sort.count > 0)
         return fail(err, ERR_INVALID,
                     "the pieces of a path stand in order of time: sort= takes "
                     "by=");
-    TRY(critical_pieces(run, steps, step, page, req->arena, &table, err));
+    TRY(find_slice(req, run, steps, &step, &of, err));
+    TRY(critical_pieces(run, steps, step, page,
+                        of.slice == NO_SLICE || of.reason.count > 0 ? NULL : &of, req->arena,
+                        &table, err));
     if (reply_table_text(req, reply, &table))
         return OK;
     struct json json = reply_json(reply);
@@ -73,6 +119,7 @@ static enum status reply_pieces(struct request *req, struct reply *reply,
     json_open(&json, '[');
     json_put_row_objects(&json, &table);
     json_close(&json, ']');
+    put_slice(&json, req, &of);
     json_put_next(&json, table.next);
     put_notes(&json, req, &table);
     json_close(&json, '}');
@@ -139,7 +186,7 @@ static const struct tool_argument arguments[] = {
      NULL},
     {"by", TOOL_WORD, false,
      "What of all steps lies on their paths, by this; without it the pieces",
-     "op|scope|kind|device|host"},
+     "op|place|scope|kind|device|host"},
     {"host", TOOL_TEXT, false, "Only this host", NULL},
     TOOL_PAGE,
     TOOL_TOKENS,

@@ -9,6 +9,8 @@
 #include "serve/tool.h"
 #include "trace/ps.h"
 
+enum { PATH_ROWS = 10 };
+
 static const struct param params[] = {
     PARAMS_RUN, PARAMS_RESTRICTION, PARAMS_FORMAT, {.name = NULL}};
 
@@ -278,6 +280,40 @@ static void put_most(struct json *json, const struct overview *overview)
     json_close(json, '}');
 }
 
+/* Where the critical path of the typical step lies, the largest parts first. */
+static void put_path(struct json *json, const struct run_traces *run,
+                     const struct overview *overview)
+{
+    const struct path_places *path = &overview->path;
+
+    json_key(json, "path");
+    json_open(json, '{');
+    json_put_text_or_null(json, "reason", path->reason);
+    json_put_text(json, "sentence", overview->path_sentence);
+    if (path->step == NULL)
+        json_put_null(json, "step");
+    else
+        json_put_integer(json, "step", path->step->number);
+    json_put_text_or_null(json, "host", path->count > 0 ? run->hosts[path->host].name : STR(""));
+    json_put_integer(json, "dur_ps", path->dur_ps);
+    json_key(json, "rows");
+    json_open(json, '[');
+    for (uint32_t i = 0; i < path->count && i < PATH_ROWS; i++) {
+        const struct path_place *place = &path->items[i];
+
+        json_open(json, '{');
+        json_put_text(json, "name", place->name);
+        json_put_text(json, "of", str_of(place_of_word(place->of)));
+        json_put_text(json, "kind", str_of(piece_word(place->kind)));
+        json_put_integer(json, "on_path_ps", place->on_path_ps);
+        put_share(json, place->on_path_ps, path->dur_ps);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+    json_put_unsigned(json, "row_count", path->count);
+    json_close(json, '}');
+}
+
 static enum status put_findings(struct json *json, struct memo *memo,
                                 const struct overview *overview, struct error *err)
 {
@@ -336,6 +372,7 @@ static enum status get_overview(struct request *req, struct reply *reply, struct
     put_devices(&json, run, &answer);
     put_top(&json, &answer.top);
     put_most(&json, &answer);
+    put_path(&json, run, &answer);
     put_places(&json, &answer.places);
     put_memory(&json, &answer.memory);
     put_snapshot(&json, &answer);

@@ -127,7 +127,7 @@ describe('keys', () => {
   test('G and a letter goes, the letter alone acts', () => {
     expect(actionOf('s', 'g')).toBe('go-steps');
     expect(actionOf('s', '')).toBe('zoom-out');
-    expect(actionOf('w', 'g')).toBe('zoom-in');
+    expect(actionOf('a', 'g')).toBe('pan-left');
   });
   test('no key means two things', () => {
     const all = KEYS.flatMap((entry) => entry.match);

@@ -24,6 +24,7 @@ export const FOCUS = ['slice', 'key'] as const;
 /* What another run gives no meaning to. */
 const OF_ONE_RUN = [
   'slice',
+  'piece',
   'key',
   'window',
   'step',

@@ -4,6 +4,7 @@
 import { useContext } from 'preact/hooks';
 import type { Sentence } from '../model/sentence';
 import { shown } from '../model/cut';
+import { piecesOf } from '../model/spoken';
 import { fitText, RoomContext } from './fit';
 
 /* Letters of a name that a table shows, roughly: of the window's width, where names have half of it, else less. */
@@ -27,6 +28,23 @@ export function Code({ text }: { text: string }) {
 /* A text of the server: what it sets in `backticks` is typed as it stands. */
 export function Prose({ text }: { text: string }) {
   return <>{text.split('`').map((piece, index) => (index % 2 === 1 ? <Code key={index} text={piece} /> : piece))}</>;
+}
+
+/* Words of the server in a line: numbers in 600, code as code. */
+export function Words({ text }: { text: string }) {
+  return (
+    <>
+      {piecesOf(text).map((piece, index) =>
+        piece.as === 'code' ? (
+          <Code key={index} text={piece.text} />
+        ) : piece.as === 'strong' ? (
+          <strong key={index}>{piece.text}</strong>
+        ) : (
+          <bdi key={index}>{piece.text}</bdi>
+        ),
+      )}
+    </>
+  );
 }
 
 export function SentenceLine({ sentence }: { sentence: Sentence }) {

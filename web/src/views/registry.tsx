@@ -18,6 +18,7 @@ import { StepsView } from './steps/steps';
 import { ThreadsView } from './threads';
 import { TimelineView } from './timeline/timeline';
 import { TransfersView } from './transfers';
+import { WhyView } from './why/why';
 
 /* With the chart that it alone draws. */
 const MemoryView = lazy(() => import('./later').then((module) => module.MemoryView));
@@ -63,6 +64,7 @@ export const ENTRIES: readonly ViewEntry[] = [
     shape: 'filling',
     xprof: ['input pipeline analyzer'],
   },
+  { view: 'why', words: 'Why', page: (run) => <WhyView run={run} /> },
   {
     view: 'compiles',
     words: 'Compiles',

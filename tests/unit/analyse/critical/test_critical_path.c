@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Paths of steps that were drawn so that their answer is known: launches, waits, streams, arrows,
  * threads that hand over, wrong clocks, what nothing explains. */
+#include "analyse/critical/critical.h"
 #include "unit/analyse/critical/made_steps.h"
 
 /*   python     |train 0-100 ...........................................................|
@@ -263,6 +264,100 @@ static void a_done_awaits_its_start(void **state)
     run_end(&run);
 }
 
+/* The steps take 100 us each: the path by what it lies in, the largest part first. */
+static void in_short(void **state)
+{
+    (void)state;
+    struct made_run run;
+    struct steps steps;
+    struct path_places places;
+    int64_t sum_ps = 0;
+
+    draw_gpu(&run, 0, 0);
+    draw_gpu(&run, 200, 1);
+    run_finish(&run);
+    us_steps(&run, &steps);
+    critical_places(&run.run, &steps, run.made.arena, &places);
+    for (uint32_t i = 0; i < places.count; i++)
+        sum_ps += places.items[i].on_path_ps;
+    CHECK_INT("the places sum to the step", sum_ps, places.dur_ps);
+    CHECK_STR("first b, as long as load_data and the step itself", places.items[0].name, "b");
+    CHECK_STR("said", critical_sentence(&places, run.made.arena),
+              "Of the 100 µs of step 0, 20 µs are on the critical path in `b`, 20 µs in "
+              "`load_data`, 20 µs in `train`.");
+    run_end(&run);
+}
+
+/* Programs name scopes; a change may name what the sentence does. */
+static void in_short_by_scope(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *scope, *name;
+    } rows[] = {
+        {"jit(step)/jit(main)/transpose(jvp(layer_1))/mlp/dot_general", "layer_1/mlp"},
+        {"jit(step)/while/body/layer_2/dot_general", "layer_2"},
+        {"jit(step)/scanned/while/body/dot_general", "scanned"},
+        {"jit(step)/a/b/c/d/dot_general", "a/b/c"},
+        {"jit(step)/dot_general", "dot"},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct made_run run;
+        struct steps steps;
+        struct path_places places;
+
+        run_begin(&run);
+        run_program(&run, 7, "jit_step", 7, (const char *const[]){"dot", rows[i].scope, NULL});
+        run_cpu_op(&run, run_thread(&run, "pool"), 0, 50 * US, "dot", 7, 0, 0, 0);
+        run_finish(&run);
+        us_steps(&run, &steps);
+        critical_places(&run.run, &steps, run.made.arena, &places);
+        CHECK_INT(rows[i].scope, places.count, 1);
+        CHECK_STR(rows[i].scope, places.items[0].name, rows[i].name);
+        run_end(&run);
+    }
+}
+
+/* What is asked of one slice beside the pieces. */
+static void of_one_slice(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *edge;
+        int64_t on_path, slack;
+    } rows[] = {{"side", "launch", 0, 14}, {"b", "stream-order", 20, 0}};
+    struct made_run run;
+    struct steps steps;
+    struct table table;
+    const struct page page = {.limit = 100};
+
+    draw_gpu(&run, 0, 0);
+    draw_gpu(&run, 200, 1);
+    run_finish(&run);
+    us_steps(&run, &steps);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct slice_on_path of = {0};
+
+        while (!str_equal(
+            trace_name(run.run.hosts[0].trace, trace_slice(run.run.hosts[0].trace, of.slice).name),
+            str_of(rows[i].name)))
+            of.slice++;
+        const struct step *step = critical_step_of(&run.run, &steps, 0, of.slice);
+
+        CHECK(rows[i].name, step != NULL);
+        CHECK_OK(rows[i].name,
+                 critical_pieces(&run.run, &steps, step, &page, &of, run.made.arena, &table,
+                                 &run.made.err),
+                 &run.made.err);
+        CHECK(rows[i].name, of.known);
+        CHECK_INT(rows[i].name, of.on_path_ps / US, rows[i].on_path);
+        CHECK_INT(rows[i].name, of.slack_ps / US, rows[i].slack);
+        CHECK_STR(rows[i].name, of.edge, rows[i].edge);
+    }
+    run_end(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -276,6 +371,9 @@ int main(void)
         cmocka_unit_test(an_edge_back_in_time_is_cut),
         cmocka_unit_test(the_last_to_come_made_the_others_wait),
         cmocka_unit_test(a_done_awaits_its_start),
+        cmocka_unit_test(in_short),
+        cmocka_unit_test(in_short_by_scope),
+        cmocka_unit_test(of_one_slice),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

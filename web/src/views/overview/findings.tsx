@@ -7,28 +7,11 @@ import { useJson } from '../../data/resource';
 import type { RunDetails } from '../../data/types';
 import { linkOf } from '../../model/evidence';
 import { countInProse, plural, share, size, time, toNumber, UNKNOWN } from '../../model/numbers';
-import { piecesOf } from '../../model/spoken';
 import { Link } from '../../ui/link';
-import { Code } from '../../ui/text';
+import { Words } from '../../ui/text';
 
 /* As much evidence as stands in a line. */
 const SHOWN = 3;
-
-function Words({ text }: { text: string }) {
-  return (
-    <>
-      {piecesOf(text).map((piece, index) =>
-        piece.as === 'code' ? (
-          <Code key={index} text={piece.text} />
-        ) : piece.as === 'strong' ? (
-          <strong key={index}>{piece.text}</strong>
-        ) : (
-          <bdi key={index}>{piece.text}</bdi>
-        ),
-      )}
-    </>
-  );
-}
 
 function valueOf(evidence: Evidence): string {
   const { value, unit } = evidence;

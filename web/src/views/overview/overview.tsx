@@ -11,7 +11,7 @@ import { Link } from '../../ui/link';
 import { Loaded } from '../../ui/states';
 import { KindLegend } from '../../ui/kind_legend';
 import { StepPicture } from '../../ui/step_picture';
-import { Prose, SentenceLine } from '../../ui/text';
+import { Prose, SentenceLine, Words } from '../../ui/text';
 import { Devices } from './devices';
 import { Findings } from './findings';
 import { MemoryLine, type MemoryInShort } from './memory_line';
@@ -27,6 +27,7 @@ interface OverviewReply extends Overview {
   finding_count: number;
   memory?: MemoryInShort;
   places?: Places;
+  path?: { sentence: string; step: number | null };
 }
 
 function Breakdown({ overview }: { overview: Overview }) {
@@ -92,6 +93,16 @@ function basisOf(run: RunDetails, overview: OverviewReply): string {
     .join(' ');
 }
 
+/* What made the step as long. */
+function PathLine({ path }: { path: OverviewReply['path'] }) {
+  if (!path?.sentence) return null;
+  return (
+    <p class="path-sentence">
+      <Words text={path.sentence} /> <Link to={{ view: 'why' }}>Why, and what if</Link>
+    </p>
+  );
+}
+
 function Answer({ run, overview }: { run: RunDetails; overview: OverviewReply }) {
   const steps = useJson<StepList>('api/steps', { run: run.id, ...stepRestriction(), limit: STEPS_MAX });
   const rows = steps.data?.rows ?? [];
@@ -100,6 +111,7 @@ function Answer({ run, overview }: { run: RunDetails; overview: OverviewReply })
   return (
     <>
       <SentenceLine sentence={spoken(overview.sentence)} />
+      <PathLine path={overview.path} />
       <p class="basis">{basisOf(run, overview)}</p>
       {counted > 0 ? (
         <StepPicture

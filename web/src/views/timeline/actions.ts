@@ -12,6 +12,7 @@ import { say } from '../../ui/said';
 import { DOCK_PAGE_PIXELS, toggleDock } from './dock';
 import type { DrawnFlow } from './flows';
 import { idleBeside, idleNode } from './idle';
+import { alongPath, isPathShown } from './path_row';
 import { saveTimeline } from './picture';
 import { ticksOf } from './ruler';
 import { spanOfSlice } from './window_pane';
@@ -138,13 +139,14 @@ export function moveActions(state: TimelineState): Actions {
       go({ colour: next === 'kind' ? null : next }, 'replace');
       say(`Colour tells the ${COLOURING_WORDS[next]}.`);
     },
+    path: () => go({ path: isPathShown(state) ? 'off' : 'on', piece: null }, 'replace'),
     legend: () => go({ legend: query.value.legend === 'off' ? null : 'off' }, 'replace'),
   };
 }
 
 export function timelineActions(state: TimelineState, atHand: AtHand): Actions {
   const focusOn = (slice: Slice | null): void => {
-    if (slice) go({ slice: slice.id }, 'replace');
+    if (slice) go({ slice: slice.id, piece: null }, 'replace');
   };
   const fromFocus = (next: (from: Slice) => Promise<Slice | null>) => () => {
     const focus = state.focus.value;
@@ -165,10 +167,11 @@ export function timelineActions(state: TimelineState, atHand: AtHand): Actions {
     state.glide(viewportOf(span.start - margin, span.end + margin));
   };
   const flow = (back: boolean) => () => {
+    if (alongPath(state, back ? -1 : 1)) return;
     const focus = state.focus.value;
     const found = focus?.flows?.find((one) => (back ? one.to.slice : one.from.slice) === focus.id);
     const other = back ? found?.from.slice : found?.to.slice;
-    if (other) go({ slice: other }, 'replace');
+    if (other) go({ slice: other, piece: null }, 'replace');
   };
   const toIdle = (direction: 1 | -1) => () => {
     const node = idleNode(state);
@@ -236,7 +239,7 @@ export function timelineActions(state: TimelineState, atHand: AtHand): Actions {
     escape: () => {
       if (state.draft.value) return state.dropDraft();
       if (query.value.find) return go({ find: null }, 'replace');
-      if (query.value.slice) return go({ slice: null }, 'replace');
+      if (query.value.slice || query.value.piece) return go({ slice: null, piece: null }, 'replace');
       if (state.range.value)
         return go({ start_ps: null, end_ps: null, ...(state.rangeTracks.value ? { track: null } : {}) });
       return false;

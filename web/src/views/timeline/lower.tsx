@@ -11,6 +11,7 @@ import { say } from '../../ui/said';
 import { copyText } from '../../ui/text';
 import { useTyped } from '../../ui/typed';
 import { FlamePane } from './flame_pane';
+import { PieceLine } from './path_row';
 import { SearchPane, type useSearch } from './search_pane';
 import { SlicesPane } from './slices_pane';
 import { SlicePane } from './slice_pane';
@@ -143,6 +144,7 @@ export function Lower({ state, search }: { state: TimelineState; search: ReturnT
         aria-labelledby={`lower-${current}`}
         tabIndex={current === 'slice' ? 0 : -1}
       >
+        {painted && <PieceLine state={state} />}
         {painted && current === 'slice' && focus && <SlicePane state={state} slice={focus} />}
         {painted && current === 'range' && <WindowPane state={state} span={span} range={hasRange} />}
         {painted && current === 'flame' && <FlamePane state={state} span={span} />}

@@ -37,7 +37,7 @@ function ofSlice(state: TimelineState, hit: Hit): MenuItem[] {
   const exact = sliceOf(state, hit);
   const then = (use: (slice: Slice) => void) => () => void exact.then((slice) => slice && use(slice));
   return [
-    { words: 'Focus', run: then((slice) => go({ slice: slice.id })) },
+    { words: 'Focus', run: then((slice) => go({ slice: slice.id, piece: null })) },
     { words: 'Zoom to it', hint: 'F', run: then((slice) => state.showSpan(`slice ${slice.id}`, spanOfSlice(slice))) },
     {
       words: 'Range = this',

@@ -14,6 +14,7 @@ import { Icon } from '../../ui/icons';
 import { dragRuler, wheel } from './gestures';
 import { MarkFlags } from './mark_flags';
 import { NoteFlags } from './note_flags';
+import { isPathShown } from './path_row';
 import type { TimelineState } from './state';
 
 const TICK_PIXELS = 110;
@@ -54,6 +55,7 @@ function viewMenu(state: TimelineState, button: HTMLElement): void {
       checked: one === now,
       run: () => go({ colour: one === 'kind' ? null : one }, 'replace'),
     })),
+    { words: 'Critical path of the step', checked: isPathShown(state), run: () => void act('path') },
     { words: 'Legend of the colours', checked: query.value.legend !== 'off', run: () => void act('legend') },
     ...(['png', 'svg'] as const).map((as) => ({
       words: `Save what is seen as ${as.toUpperCase()}`,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Everything known of the slice in focus. */
 import { address } from '../../data/api';
+import type { PathReply } from '../../data/critical';
 import { useJson } from '../../data/resource';
 import { absence, type Flow, type SliceDetails } from '../../data/types';
 import { shortScope, shortSource, shown } from '../../model/cut';
@@ -23,6 +24,7 @@ import { SourcePlace } from '../../ui/source';
 import { Name } from '../../ui/text';
 import { HloFacts, moduleKey } from './hlo_facts';
 import { KernelFacts } from './kernel_facts';
+import { isPathShown } from './path_row';
 import type { TimelineState } from './state';
 
 const FLOWS_MAX = 12;
@@ -314,6 +316,33 @@ function Chain({ state }: { state: TimelineState }) {
   );
 }
 
+/* How much of it lies on the critical path of its step, or how much later it could have ended. */
+function OnPath({ state, slice }: { state: TimelineState; slice: SliceDetails }) {
+  const asked = isPathShown(state) && toNumber(slice.dur_ps) > 0;
+  const { data } = useJson<PathReply>(asked ? 'api/critical' : null, { run: state.run.id, slice: slice.id, limit: 1 });
+  const of = data?.slice;
+  if (!of || of.id !== slice.id || of.slack_ps === null) return null;
+  const where = data.step.step === null ? 'the run' : `step ${data.step.step}`;
+  return (
+    <p class="dots on-path">
+      {toNumber(of.on_path_ps!) > 0 ? (
+        <span data-tip={timeExact(of.on_path_ps!)}>
+          <strong>{time(of.on_path_ps!)}</strong> on the critical path of {where}
+        </span>
+      ) : (
+        <span data-tip={`So much later it may end before ${where} does`}>
+          slack <strong>{time(of.slack_ps)}</strong>
+        </span>
+      )}
+      {of.waits_for !== null && (
+        <span data-tip={of.evidence ?? undefined}>
+          <Link to={{ slice: of.waits_for, piece: null }}>What it waited for</Link>
+        </span>
+      )}
+    </p>
+  );
+}
+
 export function SlicePane({ state, slice }: { state: TimelineState; slice: SliceDetails }) {
   return (
     <>
@@ -321,6 +350,7 @@ export function SlicePane({ state, slice }: { state: TimelineState; slice: Slice
         <Name text={slice.name} />
       </div>
       <Figures slice={slice} />
+      <OnPath slice={slice} state={state} />
       <Belongs slice={slice} state={state} />
       <div class="slice-grid">
         <Stack slice={slice} />

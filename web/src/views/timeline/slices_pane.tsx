@@ -160,7 +160,7 @@ export function SliceRows({ state, path, asked, span, label, usual, fixed = fals
     label,
     rowKey: (row: Slice) => row.id,
     focused: state.focus.value?.id ?? null,
-    onOpen: (row: Slice) => go({ slice: row.id }),
+    onOpen: (row: Slice) => go({ slice: row.id, piece: null }),
     scroll: true,
   };
   const failed = error ?? part.error;

@@ -5,6 +5,7 @@
  *   signals  viewport scrollTop hover                    what moves sixty times a second
  */
 import { computed, effect, signal, type ReadonlySignal, type Signal } from '@preact/signals';
+import type { PathReply } from '../../data/critical';
 import { CounterStore } from '../../data/counter_store';
 import { fromAddress, go, query, word } from '../../data/place';
 import { TileStore, type RowKey, type Want } from '../../data/tile_store';
@@ -109,6 +110,8 @@ export class TimelineState {
   /* What colours on the screen stand for. */
   readonly inUse = signal<{ kinds: number; names: readonly number[] }>({ kinds: 0, names: [] });
   readonly steps = signal<readonly StepRow[]>([]);
+  readonly stepsKnown = signal(false);
+  readonly path = signal<PathReply | null>(null); // the critical path of the step in sight
   readonly levels = signal<ReadonlyMap<string, number>>(new Map()); // of names, by self time
   readonly colouring = computed(() => colouringOf(query.value.colour));
   readonly arrivals = signal(0);
@@ -235,6 +238,7 @@ export class TimelineState {
   /* The counted steps are the first view; without them the whole run. */
   showSteps(steps: readonly StepRow[]): void {
     this.steps.value = steps;
+    this.stepsKnown.value = true;
     const counted = steps.filter((step) => !step.warmup);
     if (query.value.window !== undefined || counted.length < 2) return;
     const start = counted.map((step) => toBig(step.start_ps)).reduce((a, b) => (a < b ? a : b));

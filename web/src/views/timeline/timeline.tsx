@@ -22,6 +22,7 @@ import { Legend } from './legend';
 import { Lower } from './lower';
 import { Minimap, minimapWants } from './minimap';
 import { TrackNames } from './names';
+import { followPath, PathRow, usePathArrow } from './path_row';
 import { Ruler, RulerBase } from './ruler';
 import { litBySearch, TimelineState } from './state';
 import { Tracks } from './tracks';
@@ -140,6 +141,7 @@ function Timeline({ run, tracks, steps }: { run: RunDetails; tracks: TrackList; 
   }, []);
   useLayoutEffect(() => void (steps && state.showSteps(steps)), [state, steps]);
   useLayoutEffect(() => followFocus(state), [state]);
+  useEffect(() => followPath(state), [state]);
   useEffect(
     () => registerActions(timelineActions(state, { rows: () => state.hits.value, flows: () => shown.current })),
     [state],
@@ -147,7 +149,9 @@ function Timeline({ run, tracks, steps }: { run: RunDetails; tracks: TrackList; 
   useEffect(() => void (state.lit.value = litBySearch(find)), [find]);
   useEffect(() => void (state.hits.value = find ? (search.data?.rows ?? []) : []), [find, search.data]);
   useDensity(state, find, search.data);
-  const flows = useFlows(state);
+  const own = useFlows(state);
+  const arrow = usePathArrow(state);
+  const flows = useMemo(() => [...own, ...arrow], [own, arrow]);
   shown.current = flows;
 
   useLayoutEffect(
@@ -175,7 +179,10 @@ function Timeline({ run, tracks, steps }: { run: RunDetails; tracks: TrackList; 
         <RulerBase state={state} />
         <Ruler state={state} />
       </div>
-      <Legend state={state} />
+      <div class="timeline-heads">
+        <PathRow state={state} />
+        <Legend state={state} />
+      </div>
       <div
         ref={scroller}
         class="tracks"

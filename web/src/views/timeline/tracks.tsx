@@ -301,10 +301,10 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
 function pointerHandlers(state: TimelineState, scrollBy: (pixels: number) => void) {
   const click = async (x: number, y: number): Promise<void> => {
     const { hit } = hitAt(state, x, y);
-    if (!hit) return state.axis ? undefined : go({ slice: null });
+    if (!hit) return state.axis ? undefined : go({ slice: null, piece: null });
     const slice = await sliceOf(state, hit);
     if (slice && state.axis) state.axis.onSlice(slice);
-    else if (slice) go({ slice: slice.id });
+    else if (slice) go({ slice: slice.id, piece: null });
   };
   const menu = (x: number, y: number, clientX: number, clientY: number) =>
     !state.axis && canvasMenu(state, x, y, clientX, clientY);
@@ -358,7 +358,7 @@ function pointerHandlers(state: TimelineState, scrollBy: (pixels: number) => voi
       void sliceOf(state, hit).then((slice) => {
         if (!slice) return;
         const start = toBig(slice.start_ps);
-        go({ slice: slice.id });
+        go({ slice: slice.id, piece: null });
         state.listTrack(slice);
         state.showSpan(`slice ${slice.id}`, { start, end: start + toBig(slice.dur_ps) });
       });

@@ -186,7 +186,7 @@ async function openRow(state: TimelineState, row: TopRow, by: string, span: Span
     end_ps: span.end,
     limit: 1,
   });
-  if (reply.rows[0]) go({ slice: reply.rows[0].id });
+  if (reply.rows[0]) go({ slice: reply.rows[0].id, piece: null });
 }
 
 /* Where devices had nothing to do meanwhile, by what the host did. */
