@@ -33,6 +33,7 @@ static const struct flag_text texts[] = {
     {"whatif", "fuse_launches", NULL, "of calls that launch, the first of a step remains"},
     {"whatif", "devices_even", NULL, "each device computes as long as their mean"},
     {"why", "by", NULL, "sum the paths of all steps by this, instead of the pieces of one"},
+    {"why", "slice", "ID", "the step in which this slice lies, with the slice's slack"},
     {"why", "step", "N", "this step, instead of the one nearest to the median; with --by: these"},
     {"hosts", "by", NULL, "what a row is (host)"},
     {"hosts", "view", NULL, "a row for each, or a grid of steps and hosts (table)"},

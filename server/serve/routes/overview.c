@@ -9,7 +9,7 @@
 #include "serve/tool.h"
 #include "trace/ps.h"
 
-enum { PATH_ROWS = 10 };
+enum { PATH_ROWS = 5 };
 
 static const struct param params[] = {
     PARAMS_RUN, PARAMS_RESTRICTION, PARAMS_FORMAT, {.name = NULL}};
