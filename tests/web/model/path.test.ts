@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pieces of a path, and what would be different, as the address and the server spell them. */
 import type { PathPiece } from '../../../web/src/data/critical';
-import { formatPiece, pieceAt, pieceIndexAt, pieceOfSlice, readyAt, stepAt } from '../../../web/src/model/critical/path';
+import { formatPiece, pieceAt, pieceIndexAt } from '../../../web/src/model/critical/path';
+import { pieceOfSlice, readyAt, stepAt } from '../../../web/src/model/critical/path';
 import { formatFactors, parseFactors, scaledBy, withFactor } from '../../../web/src/model/critical/whatif';
 
 const piece = (start: number, dur: number, slice: string | null): PathPiece => ({
