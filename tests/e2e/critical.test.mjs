@@ -80,7 +80,8 @@ export const tests = {
           headers: { 'Content-Type': 'application/json', 'X-Jviewd-CSRF': '1' },
           body: JSON.stringify({
             query:
-              'select slice, min(slack_ps) as least from slack group by slice having count(*) = 1 order by least desc limit 1',
+              'select slice, min(slack_ps) as least from slack group by slice having count(*) = 1 ' +
+              'order by least desc limit 1',
           }),
         })
       ).json();

@@ -302,10 +302,10 @@ export function PieceLine({ state }: { state: TimelineState }) {
 }
 
 function Tip({ path, piece }: { path: PathReply; piece: PathPiece }) {
+  const part = share(toNumber(piece.dur_ps) / toNumber(path.step.dur_ps));
   return (
     <>
-      <strong>{time(piece.dur_ps)}</strong> {share(toNumber(piece.dur_ps) / toNumber(path.step.dur_ps))} of the step ·{' '}
-      {PIECE_WORDS[piece.kind]}
+      <strong>{time(piece.dur_ps)}</strong> {part} of the step · {PIECE_WORDS[piece.kind]}
       <br />
       {!isGap(piece) && (
         <>
