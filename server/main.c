@@ -17,6 +17,7 @@
 #include "prune/prune.h"
 #include "serve/route.h"
 #include "serve/sql/sql_worker.h"
+#include "warehouse/warehouse.h"
 
 /* Descriptors 0, 1 and 2 are what they should be, or nothing; never a file of ours. */
 static bool standard_descriptors(void)
@@ -42,13 +43,15 @@ static void help(void)
            "  capture    profiles programs that run a profiler server, from outside\n"
            "  index      one profile file -> one segment\n"
            "  doctor     what stands between you and your profiles\n"
-           "  prune      what eats the disk, and which profiles may go\n");
+           "  prune      what eats the disk, and which profiles may go\n"
+           "  export     the tables of every run as Parquet, Arrow, CSV or JSON\n"
+           "  plan       which runs each of several workers should take\n");
     for (uint32_t i = 0; (verb = cli_verb_at(i)) != NULL; i++)
         printf("  %-10s %s\n", verb->name, verb->summary);
 }
 
-static const char *const own_verbs[] = {"serve", "open",   "collect", "capture",
-                                        "index", "doctor", "prune",   "help"};
+static const char *const own_verbs[] = {"serve",  "open",  "collect", "capture", "index",
+                                        "doctor", "prune", "export",  "plan",    "help"};
 enum { OWN_VERBS = COUNT(own_verbs) };
 
 /* `help VERB` is `VERB --help`, so that each verb tells its own. */
@@ -122,6 +125,10 @@ int main(int argc, char **argv)
         return doctor_main(argc - 1, argv + 1);
     if (strcmp(verb, "prune") == 0)
         return prune_main(argc - 1, argv + 1);
+    if (strcmp(verb, "export") == 0)
+        return export_main(argc - 1, argv + 1);
+    if (strcmp(verb, "plan") == 0)
+        return plan_main(argc - 1, argv + 1);
     if (cli_find(verb) != NULL)
         return app_command(argc - 1, argv + 1);
     if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0 || strcmp(verb, "help") == 0) {

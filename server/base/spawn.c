@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starts this program again by /proc/self/exe. */
+/* Starts this program again by /proc/self/exe, or another one. */
 #include "base/spawn.h"
 
 #include <signal.h>
@@ -7,7 +7,8 @@
 
 extern char **environ;
 
-int spawn_self(char *const argv[], const struct spawn_end *ends, size_t count, pid_t *ret)
+int spawn_program(const char *program, char *const argv[], const struct spawn_end *ends,
+                  size_t count, pid_t *ret)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -23,8 +24,13 @@ int spawn_self(char *const argv[], const struct spawn_end *ends, size_t count, p
     posix_spawnattr_setsigdefault(&attributes, &all);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
                                               POSIX_SPAWN_SETPGROUP);
-    int error = posix_spawn(ret, "/proc/self/exe", &actions, &attributes, argv, environ);
+    int error = posix_spawnp(ret, program, &actions, &attributes, argv, environ);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return error;
+}
+
+int spawn_self(char *const argv[], const struct spawn_end *ends, size_t count, pid_t *ret)
+{
+    return spawn_program("/proc/self/exe", argv, ends, count, ret);
 }

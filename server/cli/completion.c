@@ -52,7 +52,7 @@ static void put_bash(void)
           "--sampling-frequency --cuda-graph-trace --system --finalize --hlo-dump --py-locations "
           "--kill --env-var --quiet --help\" ;;\n",
           stdout);
-    printf("    *) words=\"serve index open doctor prune collect");
+    printf("    *) words=\"serve index open doctor prune export plan collect");
     for (uint32_t i = 0; (verb = cli_verb_at(i)) != NULL; i++)
         printf(" %s", verb->name);
     printf(" %s\" ;;\n    esac\n", serve_flags);

@@ -26,6 +26,7 @@ struct view {
     make_view *make;
     const char *kept; /* parameters besides run= with which the endpoint's answer is the same table,
                          which a server keeps then: "by=op", ""; NULL: there are none */
+    bool others;      /* looks at files that are no hosts, too: run_traces.others */
     unsigned rank;
 };
 

@@ -46,6 +46,8 @@ static const struct route *const all[] = {
     &route_link,
     &route_trend,
     &route_sql,
+    &route_table,
+    &route_tables,
     &route_mcp,
     &route_mcp_end,
     &route_trace,

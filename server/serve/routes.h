@@ -26,6 +26,7 @@ extern const struct route route_baselines, route_baseline_set, route_baseline_re
 extern const struct route route_notes, route_note_put, route_note_remove;
 extern const struct route route_link_make, route_link;
 extern const struct route route_sql;
+extern const struct route route_table, route_tables;
 extern const struct route route_mcp, route_mcp_end;
 
 #endif

@@ -46,6 +46,7 @@ def questions(server):
         "/api/memory": {"run": RUN},
         "/api/hlo": {"run": RUN},
         "/api/jobs": {},
+        "/api/tables": {},
         "/api/upload": {},
         "/api/capture": {},
     }

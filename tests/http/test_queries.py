@@ -60,6 +60,7 @@ def kinds(server):
     asked = questions(server)
     asked["/api/tiles"] = {"run": RUN, "level": 20, "from": 0, "to": 1, "rows": asked["/api/slices"]["track"] + ":0"}
     asked["/api/trace"] = {"run": RUN}
+    asked["/api/table"] = {"run": RUN, "table": "steps"}
     asked.setdefault("/api/counters", {"run": RUN, "track": asked["/api/slices"]["track"]})
     for path, query in asked.items():
         for param in declared(path):

@@ -15,6 +15,7 @@ def become(name: str) -> NoReturn:
         path = program(name)
     except NotInstalled as error:
         sys.exit(f"{name}: {error}")
+    os.environ.setdefault("JVIEWD_PYTHON", sys.executable)  # the one that has what the extras brought
     os.execv(path, [name, *sys.argv[1:]])
 
 

@@ -36,6 +36,18 @@ void json_put_host_names(struct json *json, const struct run_record *run)
     json_close(json, ']');
 }
 
+void json_put_run_file(struct json *json, const struct run_file *file)
+{
+    json_put_text(json, "path", file->path);
+    json_put_text_or_null(json, "host", file->host);
+    json_put_text_or_null(json, "format", file->format);
+    json_put_unsigned(json, "bytes", file->bytes);
+    json_put_text(json, "state", str_of(file_state_word(file->state)));
+    json_put_text_or_null(
+        json, "part", file->content[0] == '\0' ? STR("") : str_of(decode_part_word(file->part)));
+    json_put_text_or_null(json, "error", file->error);
+}
+
 static void put_known(struct json *json, const char *key, bool known, int64_t value)
 {
     if (known)

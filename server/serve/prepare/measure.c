@@ -110,3 +110,18 @@ uint32_t measure_next(const struct services *services, struct unmeasured *walk)
     arena_destroy(arena);
     return count;
 }
+
+void measure_one(const struct services *services, const struct run_record *run)
+{
+    struct arena *arena = arena_create();
+    struct metric_of *known;
+    struct error ignored = {0};
+    uint32_t count = 0;
+
+    if (run->kept_id.count > 0 &&
+        catalog_metrics_of(services->catalog, run->kept_id, arena, &known, &count, &ignored) ==
+            OK &&
+        count == 0)
+        measure_run(services, run->id);
+    arena_destroy(arena);
+}

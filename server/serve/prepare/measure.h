@@ -17,4 +17,7 @@ enum { MEASURE_AT_ONCE = 4 };
  * with the reason; a run whose index is not at hand stays as it is, and the walk goes on. */
 uint32_t measure_next(const struct services *services, struct unmeasured *walk);
 
+/* The same of one run that is ready, where it was not measured before. */
+void measure_one(const struct services *services, const struct run_record *run);
+
 #endif

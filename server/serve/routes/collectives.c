@@ -82,7 +82,8 @@ static const struct view views[] = {
          "%alg_bytes_per_s %bus_factor #bytes_total #group_count members module scope host device "
          "longest #longest_start_ps",
      .make = make_view_of_run,
-     .kept = ""},
+     .kept = "",
+     .others = true},
     {.name = NULL}};
 
 static const struct ahead ahead[] = {{.params = "", .shares = true}, {.params = NULL}};

@@ -27,18 +27,8 @@ static void put_files(struct json *json, const struct run_record *run)
     json_key(json, "files");
     json_open(json, '[');
     for (uint32_t i = 0; i < run->run_file_count && i < FILES_MAX; i++) {
-        const struct run_file *file = &run->files[i];
-
         json_open(json, '{');
-        json_put_text(json, "path", file->path);
-        json_put_text_or_null(json, "host", file->host);
-        json_put_text_or_null(json, "format", file->format);
-        json_put_unsigned(json, "bytes", file->bytes);
-        json_put_text(json, "state", str_of(file_state_word(file->state)));
-        json_put_text_or_null(json, "part",
-                              file->content[0] == '\0' ? STR("")
-                                                       : str_of(decode_part_word(file->part)));
-        json_put_text_or_null(json, "error", file->error);
+        json_put_run_file(json, &run->files[i]);
         json_close(json, '}');
     }
     json_close(json, ']');

@@ -28,10 +28,13 @@ struct json_t; /* of Jansson */
 
 struct sql_run { /* one that queries may ask of */
     struct str name;
-    const struct json_t *told;      /* its members in the job */
-    bool was_opened;                /* or was tried to be */
-    bool was_asked;                 /* by the present query */
-    struct run_traces traces;       /* no host: it could not be, or holds no timeline */
+    const struct json_t *told;       /* its members in the job */
+    bool was_opened;                 /* or was tried to be */
+    bool was_asked;                  /* by the present query */
+    struct run_traces traces;        /* no host: it could not be, or holds no timeline */
+    bool has_others;                 /* those below were opened */
+    const struct host_trace *others; /* modules beside it */
+    uint32_t other_count;
     const struct answer_note *lent; /* what was lent to it */
     uint32_t lent_count;
 };
@@ -62,6 +65,8 @@ struct str sql_told(const struct json_t *object, const char *key); /* "": no tex
 MUST_CHECK enum status sql_confine(struct sql_work *work, struct error *err);
 /* Of the run; opened now where it was not yet. The query came to it: its notes are told. */
 const struct run_traces *sql_traces(struct sql_work *work, uint32_t run);
+/* The same with the modules beside it. */
+const struct run_traces *sql_all_traces(struct sql_work *work, uint32_t run);
 /* Did anything that queries have read turn out damaged? */
 bool sql_damaged(const struct sql_work *work);
 /* What a bound on the column "run" leaves: [*ret_first, *ret_end). */

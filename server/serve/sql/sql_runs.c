@@ -3,6 +3,8 @@
 #include <jansson.h>
 #include <stdlib.h>
 
+#include "serve/answer/run_out.h"
+#include "serve/answer/view_cells.h"
 #include "serve/sql/sql_parts.h"
 
 struct sql_column *sql_columns_of(struct arena *arena, const char *words, uint32_t *ret_count)
@@ -139,74 +141,31 @@ static void add_fixed(struct sql_work *work, const char *name, const char *colum
         (struct fixed){.cells = cells, .column_count = table->column_count, .row_count = row_count};
 }
 
-static struct str text_of(const json_t *value)
-{
-    return (struct str){.at = json_string_value(value), .count = json_string_length(value)};
-}
-
-/* Lists are texts with blanks between. */
-static struct cell joined(const json_t *list, struct arena *arena)
-{
-    struct str ret = STR("");
-    const json_t *part;
-    size_t i;
-
-    json_array_foreach(list, i, part)
-    {
-        struct str text = text_of(part);
-
-        ret = str_format(arena, "%.*s%s%.*s", STR_ARG(ret), i > 0 ? " " : "", STR_ARG(text));
-    }
-    return (struct cell){.kind = CELL_TEXT, .of.text = ret};
-}
-
-static struct cell cell_of(const json_t *value, struct arena *arena)
-{
-    switch (value == NULL ? JSON_NULL : json_typeof(value)) {
-    case JSON_STRING:
-        return (struct cell){.kind = CELL_TEXT, .of.text = text_of(value)};
-    case JSON_INTEGER:
-        return (struct cell){.kind = CELL_INTEGER, .of.integer = json_integer_value(value)};
-    case JSON_REAL:
-        return (struct cell){.kind = CELL_REAL, .of.real = json_real_value(value)};
-    case JSON_TRUE:
-    case JSON_FALSE:
-        return (struct cell){.kind = CELL_BOOL, .of.boolean = json_is_true(value)};
-    case JSON_ARRAY:
-        return joined(value, arena);
-    default:
-        return (struct cell){.kind = CELL_NULL};
-    }
-}
-
-static const char run_columns[] =
-    "id content_id name dir state %progress error started_at epoch_ns modified_at #duration_ps "
-    "hosts #device_count device_kind framework formats #file_count #file_bytes #slice_count "
-    "#step_count #step_median_ps badges";
-
 static void add_run_rows(struct sql_work *work, struct sql_table *ret, uint32_t *count)
 {
     uint32_t column_count;
-    const struct sql_column *columns = sql_columns_of(work->arena, run_columns, &column_count);
+    const struct sql_column *columns = sql_columns_of(work->arena, RUN_COLUMNS, &column_count);
     struct cell *cells =
         arena_array(work->arena, struct cell, (size_t)work->run_count * column_count);
 
     for (uint32_t run = 0; run < work->run_count; run++) {
         for (uint32_t i = 0; i < column_count; i++)
             cells[(size_t)run * column_count + i] =
-                cell_of(json_object_get(work->runs[run].told, columns[i].name), work->arena);
+                json_cell(json_object_get(work->runs[run].told, columns[i].name), work->arena);
     }
-    add_fixed(work, "runs", run_columns, cells, work->run_count, ret, count);
+    add_fixed(work, "runs", RUN_COLUMNS, cells, work->run_count, ret, count);
 }
+
+static const char metric_columns[] = "run " RUN_METRIC_COLUMNS;
 
 static void add_metric_rows(struct sql_work *work, struct sql_table *ret, uint32_t *count)
 {
-    static const char *const members[] = {"metric", "value", "unit"};
+    static const char *const members[] = {"metric", "value", "value_exact", "unit"};
     uint32_t row_count = 0;
 
     for (uint32_t run = 0; run < work->run_count; run++)
         row_count += (uint32_t)json_array_size(json_object_get(work->runs[run].told, "metrics"));
-    struct cell *cells = arena_array(work->arena, struct cell, (size_t)row_count * 5),
+    struct cell *cells = arena_array(work->arena, struct cell, (size_t)row_count * 6),
                 *cell = cells;
     for (uint32_t run = 0; run < work->run_count; run++) {
         const json_t *list = json_object_get(work->runs[run].told, "metrics"), *metric;
@@ -215,12 +174,12 @@ static void add_metric_rows(struct sql_work *work, struct sql_table *ret, uint32
         json_array_foreach(list, i, metric)
         {
             *cell++ = (struct cell){.kind = CELL_TEXT, .of.text = work->runs[run].name};
-            *cell++ = cell_of(json_object_get(work->runs[run].told, "run_step"), work->arena);
+            *cell++ = json_cell(json_object_get(work->runs[run].told, "run_step"), work->arena);
             for (size_t k = 0; k < COUNT(members); k++)
-                *cell++ = cell_of(json_object_get(metric, members[k]), work->arena);
+                *cell++ = json_cell(json_object_get(metric, members[k]), work->arena);
         }
     }
-    add_fixed(work, "metrics", "run #run_step metric #value unit", cells, row_count, ret, count);
+    add_fixed(work, "metrics", metric_columns, cells, row_count, ret, count);
 }
 
 void sql_add_runs(struct sql_work *work, struct sql_table *ret, uint32_t *count)

@@ -136,6 +136,19 @@ void sql_keep_notes(struct sql_work *work, const struct answer_note *notes, uint
     }
 }
 
+static void open_others(struct sql_work *work, struct sql_run *run)
+{
+    const json_t *beside = json_object_get(run->told, "beside");
+    struct host_trace *others;
+
+    if (run->has_others)
+        return;
+    run->has_others = true;
+    others = arena_array(work->arena, struct host_trace, json_array_size(beside) + 1);
+    run->other_count = open_hosts(work, beside, others);
+    run->others = others;
+}
+
 /* Where a profile holds no HLO, modules beside it tell scopes and sources of its ops: as every
  * other request has it (request.c). */
 static void borrow(struct sql_work *work, struct sql_run *run, struct host_trace *hosts)
@@ -144,8 +157,6 @@ static void borrow(struct sql_work *work, struct sql_run *run, struct host_trace
     struct run_traces bare = run->traces; /* modules are listed, and not measured */
     struct host_trace *unmeasured =
         arena_array(work->arena, struct host_trace, bare.host_count + 1);
-    struct host_trace *others =
-        arena_array(work->arena, struct host_trace, json_array_size(beside) + 1);
     struct hlo_modules modules = {0};
     struct hlo_backfilled sum = {0};
     uint32_t wanted = 0;
@@ -158,8 +169,9 @@ static void borrow(struct sql_work *work, struct sql_run *run, struct host_trace
     if (wanted == 0 || json_array_size(beside) == 0)
         return;
     bare.hosts = unmeasured;
-    bare.others = others;
-    bare.other_count = open_hosts(work, beside, others);
+    open_others(work, run);
+    bare.others = run->others;
+    bare.other_count = run->other_count;
     hlo_modules(&bare, work->arena, &modules);
     for (uint32_t i = 0; i < bare.host_count; i++) {
         if (hlo_backfill_is_wanted(&hosts[i]))
@@ -220,4 +232,16 @@ const struct run_traces *sql_traces(struct sql_work *work, uint32_t index)
         sql_keep_notes(work, run->lent, run->lent_count);
     }
     return &run->traces;
+}
+
+const struct run_traces *sql_all_traces(struct sql_work *work, uint32_t index)
+{
+    struct sql_run *run = &work->runs[index];
+    struct run_traces *ret = arena_new(work->arena, struct run_traces);
+
+    *ret = *sql_traces(work, index);
+    open_others(work, run);
+    ret->others = run->others;
+    ret->other_count = run->other_count;
+    return ret;
 }

@@ -11,9 +11,8 @@
 #include <stdlib.h>
 
 #include "serve/answer/route_table.h"
+#include "serve/answer/view_cells.h"
 #include "serve/sql/sql_parts.h"
-
-enum { NO_PLACE = UINT32_MAX, KIND_PLACE = 1 << 16 /* + kind: in the cell of kinds */ };
 
 struct made { /* of one run */
     bool done, is_kept;
@@ -36,30 +35,6 @@ struct view_cursor {
     uint32_t row;
 };
 
-static uint32_t kind_place(const struct table *table, const char *name)
-{
-    bool has_kinds = false;
-
-    for (uint32_t i = 0; i < table->column_count; i++)
-        has_kinds |= strcmp(table->columns[i].key, "breakdown") == 0;
-    for (int kind = 0; has_kinds && kind <= KIND_COUNT; kind++) {
-        size_t size = strlen(kind_word((enum kind)kind));
-
-        if (strncmp(name, kind_word((enum kind)kind), size) == 0 && strcmp(name + size, "_ps") == 0)
-            return KIND_PLACE + (uint32_t)kind;
-    }
-    return NO_PLACE;
-}
-
-static uint32_t place_of(const struct table *table, const char *name)
-{
-    for (uint32_t i = 0; i < table->column_count; i++) {
-        if (strcmp(table->columns[i].key, name) == 0)
-            return i;
-    }
-    return kind_place(table, name);
-}
-
 static enum status make(const struct view_data *data, uint32_t run, struct made *ret,
                         struct error *err)
 {
@@ -67,10 +42,11 @@ static enum status make(const struct view_data *data, uint32_t run, struct made 
 
     ret->is_kept = sql_kept_table(data->work, run, data->view->name, &ret->table);
     if (!ret->is_kept && sql_traces(data->work, run)->host_count > 0)
-        TRY(data->view->make(sql_traces(data->work, run), &all, data->work->arena, &ret->table,
-                             err));
+        TRY(data->view->make(data->view->others ? sql_all_traces(data->work, run)
+                                                : sql_traces(data->work, run),
+                             &all, data->work->arena, &ret->table, err));
     for (uint32_t i = 1; i < data->column_count; i++)
-        ret->place[i] = place_of(&ret->table, data->columns[i].name);
+        ret->place[i] = view_place(&ret->table, data->columns[i].name);
     ret->done = true;
     return OK;
 }
@@ -115,27 +91,18 @@ static bool view_next(void *at, struct error *err)
     return true;
 }
 
-static void view_cell(const void *at, uint32_t column, struct sql_cell *ret)
+static void put_cell(const void *at, uint32_t column, struct sql_cell *ret)
 {
     const struct view_cursor *cursor = at;
-    const struct table *table = &cursor->made->table;
-    const struct cell *cells = &table->cells[(size_t)cursor->row * table->column_count];
-    uint32_t place = cursor->made->place[column];
+    const struct made *made = cursor->made;
+    struct cell cell;
 
     if (column == 0) {
         sql_put_text(ret, cursor->data->work->runs[cursor->run].name);
-    } else if (place == NO_PLACE) {
-        sql_put_null(ret);
-    } else if (place >= KIND_PLACE) {
-        const struct cell *kinds = &cells[place_of(table, "breakdown")];
-
-        if (kinds->kind == CELL_KINDS)
-            sql_put_integer(ret, kinds->of.kinds[place - KIND_PLACE]);
-        else
-            sql_put_null(ret);
-    } else {
-        sql_put_cell(ret, &cells[place]);
+        return;
     }
+    cell = view_cell(&made->table, cursor->row, made->place[column]);
+    sql_put_cell(ret, &cell);
 }
 
 static void view_close(void *cursor)
@@ -166,7 +133,7 @@ void sql_add_views(struct sql_work *work, struct sql_table *ret, uint32_t *count
                                              .data = data,
                                              .open = view_open,
                                              .next = view_next,
-                                             .cell = view_cell,
+                                             .cell = put_cell,
                                              .close = view_close};
     }
 }

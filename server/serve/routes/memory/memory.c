@@ -80,18 +80,23 @@ void json_put_allocator(struct json *json, const struct memory_allocator *alloca
         json_put_null(json, "fragmentation");
 }
 
+#define NO_LIFETIME "the allocator does not say its peak"
+#define NO_CAPACITY "the allocator does not say what is left"
+#define NO_POOL "the allocator tells of no pool of its own"
+#define NO_FRAGMENTATION "the allocator does not say it at its peak"
+
 void json_put_allocator_reasons(struct json *json, const struct memory_allocator *allocator)
 {
     if (allocator->device < 0)
         json_put_text(json, "device", STR("the events do not say on which device"));
     if (allocator->lifetime_peak_bytes < 0)
-        json_put_text(json, "lifetime_peak_bytes", STR("the allocator does not say its peak"));
+        json_put_text(json, "lifetime_peak_bytes", STR(NO_LIFETIME));
     if (allocator->capacity_bytes < 0)
-        json_put_text(json, "capacity_bytes", STR("the allocator does not say what is left"));
+        json_put_text(json, "capacity_bytes", STR(NO_CAPACITY));
     if (allocator->pool_bytes < 0)
-        json_put_text(json, "pool_bytes", STR("the allocator tells of no pool of its own"));
+        json_put_text(json, "pool_bytes", STR(NO_POOL));
     if (allocator->fragmentation < 0)
-        json_put_text(json, "fragmentation", STR("the allocator does not say it at its peak"));
+        json_put_text(json, "fragmentation", STR(NO_FRAGMENTATION));
 }
 
 static void put_samples(struct json *json, const struct memory_allocator *allocator)
@@ -124,10 +129,10 @@ static const struct column columns[] = {
     {"fragmentation", "fragmentation", UNIT_SHARE, true},
 };
 
-static struct cell known_cell(int64_t value)
+static struct cell known_cell(int64_t value, const char *reason)
 {
     if (value < 0)
-        return (struct cell){.kind = CELL_NULL, .of.text = STR("")};
+        return (struct cell){.kind = CELL_NULL, .of.text = str_of(reason)};
     return (struct cell){.kind = CELL_INTEGER, .of.integer = value};
 }
 
@@ -143,14 +148,14 @@ struct table memory_allocators_table(struct arena *arena, const struct memory_ti
         row[0] = (struct cell){.kind = CELL_TEXT, .of.text = allocator->name};
         row[1] = (struct cell){.kind = CELL_TEXT, .of.text = allocator->host};
         row[2] = (struct cell){.kind = CELL_UNSIGNED, .of.uint = allocator->event_count};
-        row[3] = known_cell(allocator->peak_bytes);
+        row[3] = known_cell(allocator->peak_bytes, "");
         row[4] = (struct cell){.kind = CELL_INTEGER, .of.integer = allocator->peak_at_ps};
-        row[5] = known_cell(allocator->peak_allocated_bytes);
-        row[6] = known_cell(allocator->lifetime_peak_bytes);
-        row[7] = known_cell(allocator->capacity_bytes);
-        row[8] = known_cell(allocator->pool_bytes);
-        row[9] = known_cell(allocator->before_bytes);
-        row[10] = (struct cell){.kind = CELL_NULL, .of.text = STR("")};
+        row[5] = known_cell(allocator->peak_allocated_bytes, "");
+        row[6] = known_cell(allocator->lifetime_peak_bytes, NO_LIFETIME);
+        row[7] = known_cell(allocator->capacity_bytes, NO_CAPACITY);
+        row[8] = known_cell(allocator->pool_bytes, NO_POOL);
+        row[9] = known_cell(allocator->before_bytes, "");
+        row[10] = (struct cell){.kind = CELL_NULL, .of.text = STR(NO_FRAGMENTATION)};
         if (allocator->fragmentation >= 0)
             row[10] = (struct cell){.kind = CELL_REAL, .of.real = allocator->fragmentation};
     }

@@ -55,4 +55,8 @@ struct trend {
  * time. */
 MUST_CHECK enum status trend_points(struct request *req, struct trend *ret, struct error *err);
 
+/* "metrics": [{"metric", "value", "value_exact", "unit"}]: those that the run's record holds, and
+ * those that were measured. A share has no exact value. */
+void trend_put_metrics(struct json *json, struct request *req, const struct run_record *run);
+
 #endif

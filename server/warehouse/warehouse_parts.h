@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of warehouse/: see warehouse.h.
+ *
+ *   warehouse.c          the verbs and their flags
+ *   warehouse_plan.c     runs, and which part each belongs to
+ *   warehouse_export.c   run by run, table by table
+ *   warehouse_place.c    where files lie: the one that knows that it is a directory
+ *   warehouse_parquet.c  the process that writes Parquet
+ */
+#ifndef JVIEWD_WAREHOUSE_WAREHOUSE_PARTS_H
+#define JVIEWD_WAREHOUSE_WAREHOUSE_PARTS_H
+
+#include "app/rooms.h"
+#include "serve/tables/tables.h"
+#include "warehouse/warehouse.h"
+
+enum { PARTS_MAX = 100000, RUNS_NAMED_MAX = 100000 };
+
+struct wishes { /* what was asked */
+    struct texts roots;
+    const char *to, *format, *tables, *cache_dir, *runs;
+    bool schema, replace, follow_symlinks, help;
+    int64_t parts; /* 0: not said */
+    int64_t part;  /* -1: all of them */
+};
+
+/* A run as a plan knows it. */
+struct planned {
+    struct str id;
+    uint64_t bytes;
+    uint32_t part;
+};
+/* Every run that is there, by id: largest first into the part that has least, so that any two
+ * who look at the same files plan the same. */
+MUST_CHECK enum status plan_runs(struct app *app, uint32_t parts, struct arena *arena,
+                                 struct planned **ret, uint32_t *ret_count, struct error *err);
+/* "I/N", or "I": 1 to N. */
+bool plan_part_read(struct str text, struct wishes *ret);
+
+/* Where files go. Names are relative: "ops/day=2026-11-21/c09f.parquet". */
+struct place;
+MUST_CHECK enum status place_open(const char *to, struct place **ret, struct error *err);
+void place_close(struct place *place);
+/* A small file; no bytes where there is none. */
+MUST_CHECK enum status place_get(struct place *place, const char *name, struct arena *arena,
+                                 struct bytes *ret, struct error *err);
+bool place_has(struct place *place, const char *name);
+struct place_file { /* without a name, until it is put */
+    int fd;
+    char path[64]; /* under which other processes of this user open it */
+};
+MUST_CHECK enum status place_make(struct place *place, struct place_file *ret, struct error *err);
+void place_drop(struct place_file *file);
+/* All that was written up to here outlives a loss of power. */
+MUST_CHECK enum status place_sync(struct place *place, struct error *err);
+/* Gives it its name, unless there is such a file; with `replace` instead of that one. Closes it. */
+MUST_CHECK enum status place_put(struct place *place, struct place_file *file, const char *name,
+                                 bool replace, struct error *err);
+
+/* Where there is one. */
+void place_remove(struct place *place, const char *name);
+
+/* The process that turns an Arrow file into a Parquet file. */
+struct parquet;
+MUST_CHECK enum status parquet_start(struct parquet **ret, struct error *err);
+MUST_CHECK enum status parquet_write(struct parquet *parquet, const struct place_file *from,
+                                     const struct place_file *to, struct error *err);
+void parquet_end(struct parquet *parquet); /* takes NULL */
+
+/* A `use` of app_with_store; data: struct wishes. The exit code. */
+int export_runs(struct app *app, const void *data);
+int print_plan(struct app *app, const void *data);
+
+#endif
