@@ -6,8 +6,8 @@
  *   DIR/_jviewd.json                                     which version of the tables lies here
  *       ops/day=2026-11-21/c09f....parquet               a file a run, by its content
  *       steps/day=2026-11-21/c09f....parquet
- *       _jviewd/parquet/c0/c09f...                       which tables of that run are there, and
- * how many rows each has; none: no file
+ *       _jviewd/parquet/c0/c09f...                       which tables of that run were written;
+ *                                                        one without rows has no file
  *
  * A file is made without a name and linked when it is whole and on disk, and never instead of one
  * that is there: whoever is killed leaves nothing, and two that write the same content harm nobody.

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FlatBuffers from front to back. Numbers are little-endian, as on every machine that this runs on.
- */
+/* FlatBuffers from front to back. Numbers are little-endian, as on all machines that it runs on. */
 #include "serve/tables/flat.h"
 
 #include <assert.h>
@@ -36,8 +35,7 @@ void flat_begin(struct text *out)
     put_zeros(out, 4);
 }
 
-/* The largest first, so that each is aligned. How many bytes they and the offset before them take.
- */
+/* The largest first, so that each is aligned. How many bytes they take, with the offset before. */
 static uint16_t place_fields(const struct flat_field *fields, uint32_t count,
                              uint16_t ret_place[FLAT_FIELDS_MAX])
 {

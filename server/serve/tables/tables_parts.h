@@ -44,8 +44,7 @@ MUST_CHECK enum status data_source_next(struct data_source *source, struct data_
                                         struct error *err);
 void data_source_close(struct data_source *source);
 
-/* The cell as a column of that type has it: CELL_INTEGER, CELL_REAL, CELL_TEXT of UTF-8, or null.
- */
+/* The cell as a column of that type has it: a whole number, a real, a text of UTF-8, or null. */
 struct cell data_cell(struct arena *arena, enum data_type type, struct cell cell);
 /* {"flops": "the profile holds no HLO"} of a row's own cells; null where all are known. */
 struct cell data_reasons(const struct data_source *source, const struct cell *row);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which tables there are: those that endpoints declare as views of SQL, and those of the catalog.
- */
+/* Which tables there are: those that endpoints declare as views of SQL, and the catalog's. */
 #include "serve/answer/route_table.h"
 #include "serve/answer/run_out.h"
 #include "serve/tables/tables_parts.h"
