@@ -95,16 +95,39 @@ bool device_work_on_tracks(const struct trace *trace)
     return false;
 }
 
-/* The event that ends an op, of those that it points to. */
+/* The event that ends an op, of those that it points to; it is later than `end_ps` where what needs
+ * the result had begun before. */
 static bool find_end(const struct trace *trace, slice_id op, int64_t end_ps, struct slice *ret)
 {
+    bool found = false;
+
     for (uint64_t i = flow_first_from(trace, op);
          i < trace->flow_count && trace->flows[i].from == op; i++) {
-        *ret = trace_slice(trace, trace->flows[i].to);
-        if (ret->start_ps + ret->dur_ps == end_ps)
-            return true;
+        struct slice to = trace_slice(trace, trace->flows[i].to);
+
+        if (to.start_ps + to.dur_ps < end_ps ||
+            (found && to.start_ps + to.dur_ps >= ret->start_ps + ret->dur_ps))
+            continue;
+        *ret = to;
+        found = true;
     }
-    return false;
+    return found;
+}
+
+static bool is_execute(const struct trace *trace, const struct slice *slice)
+{
+    return str_starts(trace_name(trace, slice->name), STR("ThunkExecutor::Execute"));
+}
+
+/* Until then the thread that began the op goes on with others that need not wait for it. */
+static int64_t begun_with_until(const struct trace *trace, const struct slice *event)
+{
+    struct slice call;
+
+    if (event->parent == NO_SLICE)
+        return event->start_ps + event->dur_ps;
+    call = trace_slice(trace, event->parent);
+    return is_execute(trace, &call) ? call.start_ps + call.dur_ps : event->start_ps + event->dur_ps;
 }
 
 /* What its thread did before it; a call that ended long before had nothing to do with it. */
@@ -118,13 +141,14 @@ static bool find_before(const struct trace *trace, const struct slice *end, stru
         return false;
     *ret = trace_slice(trace, end->id - 1);
     gap_ps = end->start_ps - (ret->start_ps + ret->dur_ps);
-    *ret_calls = str_starts(trace_name(trace, ret->name), STR("ThunkExecutor::Execute"));
+    *ret_calls = is_execute(trace, ret);
     return gap_ps >= 0 && (!*ret_calls || gap_ps <= at_once_ps);
 }
 
-/* The first op of the device that begins within (at, end_ps), on this track if it is one. */
+/* The first op of the device that begins within (at, end_ps), on this track if it is one, and then
+ * not before `from_ps`. */
 static int64_t next_begin(const struct host_trace *host, uint32_t at, int64_t end_ps,
-                          track_id track)
+                          track_id track, int64_t from_ps)
 {
     enum { LOOKED_AT = 64 };
     const struct attribution *attribution = host->attribution;
@@ -136,7 +160,8 @@ static int64_t next_begin(const struct host_trace *host, uint32_t at, int64_t en
         if (next->device != device || next->start_ps >= end_ps)
             break;
         if (track == NO_TRACK ||
-            host->trace->rows[trace_row_of(host->trace, next->slice)].track == track)
+            (next->start_ps >= from_ps &&
+             host->trace->rows[trace_row_of(host->trace, next->slice)].track == track))
             return next->start_ps;
     }
     return end_ps;
@@ -153,30 +178,41 @@ static inline bool begins_within(const struct attribution *attribution, uint32_t
     return next->device == op_at(attribution, at)->device && next->start_ps < end_ps;
 }
 
+/* When what stands before an op's end began, of an end that was found. */
+static int64_t over_by_end(const struct host_trace *host, uint32_t at, const struct slice *event,
+                           const struct slice *end, int64_t end_ps)
+{
+    const struct trace *trace = host->trace;
+    track_id track = trace->rows[end->row].track;
+    bool same = trace->rows[event->row].track == track;
+    struct slice before;
+    bool calls;
+
+    if (!find_before(trace, end, &before, &calls) || before.id == event->parent)
+        return end_ps;
+    if (calls)
+        return before.start_ps < end_ps ? before.start_ps : end_ps;
+    return next_begin(host, at, end_ps, track,
+                      same ? begun_with_until(trace, event) : event->start_ps);
+}
+
 int64_t device_op_over(const struct host_trace *host, uint32_t at)
 {
     const struct trace *trace = host->trace;
     const struct attributed *entry = op_at(host->attribution, at);
-    int64_t end_ps = entry->start_ps + entry->dur_ps, over_ps;
-    struct slice event, end, before;
-    bool calls;
+    int64_t end_ps = entry->start_ps + entry->dur_ps, event_end_ps, over_ps;
+    struct slice event, end;
 
     if (!begins_within(host->attribution, at, end_ps))
         return end_ps; /* of most nothing more need be read */
     event = trace_slice(trace, entry->slice);
-    if (event.start_ps + event.dur_ps >= end_ps)
+    event_end_ps = event.start_ps + event.dur_ps;
+    if (event_end_ps >= end_ps)
         return end_ps;
-    if (!find_end(trace, entry->slice, end_ps, &end))
-        over_ps = next_begin(host, at, end_ps, NO_TRACK);
-    else if (!find_before(trace, &end, &before, &calls))
-        over_ps = end_ps;
-    else if (calls)
-        over_ps = before.start_ps;
+    if (find_end(trace, entry->slice, end_ps, &end))
+        over_ps = over_by_end(host, at, &event, &end, end_ps);
     else
-        over_ps = next_begin(host, at, end_ps, trace->rows[end.row].track);
-
-    int64_t event_end_ps = event.start_ps + event.dur_ps;
-
+        over_ps = next_begin(host, at, end_ps, NO_TRACK, INT64_MIN);
     return over_ps > event_end_ps ? over_ps : event_end_ps;
 }
 

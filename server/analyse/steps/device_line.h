@@ -42,8 +42,10 @@ bool device_work_on_tracks(const struct trace *trace);
  *   said     |dot       |         all-reduce     |
  *
  * So it was over when what stands right before its `end:` began: a ThunkExecutor::Execute, or the
- * next op of the device on that thread; where no arrow tells the thread, the next op on any. It
- * was not over before its own event was. `at` is a place in by_device_time. */
+ * next op of the device on that thread; where no arrow tells the thread, the next op on any. Where
+ * the worker that began it also ends it, what that one began beside it tells nothing. It was not
+ * over before its own event was, and was over when attribution says so, by the first use of its
+ * value. `at` is a place in by_device_time. */
 int64_t device_op_over(const struct host_trace *host, uint32_t at);
 
 enum { DEVICE_SLOTS = 2 * KIND_COUNT + 1 };

@@ -385,6 +385,56 @@ static void handed_on(void **state)
     }
 }
 
+/*  worker   |Execute          |  |Execute        |end: next|end: dot|
+ *           |dot||other|              |next|
+ *
+ * The worker that began an op goes on with another, and ends it later. What it began beside the op
+ * tells nothing; what ran right before its end does, also where attribution knows a sooner end, the
+ * first use of the value. */
+static void the_same_worker_ends_it(void **state)
+{
+    (void)state;
+    enum { US = 1000000 };
+    const struct {
+        const char *what;
+        bool other_end; /* between the last call and the end */
+        int64_t first_use_us, over_us;
+    } rows[] = {
+        {"a continuation", false, 0, 30},
+        {"an op of it", true, 0, 31},
+        {"a sooner end", false, 45, 30},
+        {"the soonest", false, 25, 25},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct made_run run;
+        uint32_t at = 0;
+
+        run_begin(&run);
+        track_id worker = run_thread(&run, "worker");
+
+        run_slice(&run, worker, 0, 20 * US, "ThunkExecutor::Execute", KIND_HOST);
+        run_cpu_op(&run, worker, US, 4 * US, "dot", 7, 1, 0, 77);
+        run_cpu_op(&run, worker, 6 * US, 2 * US, "other", 7, 1, 0, 0);
+        run_slice(&run, worker, 30 * US, 20 * US, "ThunkExecutor::Execute", KIND_HOST);
+        run_cpu_op(&run, worker, 31 * US, 9 * US, "next", 7, 1, 0, 0);
+        if (rows[i].other_end)
+            run_slice(&run, worker, 50 * US, US, "end: next", KIND_HOST);
+        run_cpu_end(&run, worker, 52 * US, US, "end: dot", 77);
+        run_finish(&run);
+        while (run.attribution.entries[run.attribution.by_device_time[at]].start_ps != US)
+            at++;
+
+        struct attributed *dot = (struct attributed *)(uintptr_t)&run.attribution
+                                     .entries[run.attribution.by_device_time[at]];
+
+        if (rows[i].first_use_us > 0)
+            dot->dur_ps = rows[i].first_use_us * US - dot->start_ps;
+        CHECK_INT(rows[i].what, device_op_over(&run.host, at) / US, rows[i].over_us);
+        run_end(&run);
+    }
+}
+
 static void roles(void **state)
 {
     (void)state;
@@ -493,6 +543,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(seeds),
         cmocka_unit_test(handed_on),
+        cmocka_unit_test(the_same_worker_ends_it),
         cmocka_unit_test(roles),
         cmocka_unit_test(doings),
         cmocka_unit_test(lanes_are_no_threads),
