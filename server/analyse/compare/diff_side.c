@@ -174,7 +174,8 @@ static bool sum_stored(const struct selection *selection, struct walk *walk, boo
 static void measure_host(const struct selection *selection, const struct steps *steps,
                          struct arena *arena, struct measured *ret)
 {
-    struct host_devices devices = host_devices_of(selection->host, arena);
+    struct host_devices devices = host_devices_among(
+        selection->host, steps->works == NULL ? NULL : steps->works[selection->index], arena);
     size_t series_count = ret->series == NULL ? 0 : (size_t)ret->ops.count * ret->step_count;
     struct walk walk = {.part_count = scan_op_parts(selection)};
     struct gather like = {.host = selection->host,

@@ -9,6 +9,12 @@
 
 struct host_devices host_devices_of(const struct host_trace *host, struct arena *arena)
 {
+    return host_devices_among(host, NULL, arena);
+}
+
+struct host_devices host_devices_among(const struct host_trace *host, const bool *works,
+                                       struct arena *arena)
+{
     enum { BUSIEST_SHARE = 100 };
     const struct attribution *attribution = host->attribution;
     uint32_t all = attribution == NULL ? 0 : attribution->device_count;
@@ -25,7 +31,8 @@ struct host_devices host_devices_of(const struct host_trace *host, struct arena 
             busiest_ps = attribution->devices[i].busy_ps;
     }
     for (uint32_t i = 0; i < count; i++) {
-        counted[i] = attribution->devices[i].busy_ps >= busiest_ps / BUSIEST_SHARE;
+        counted[i] = attribution->devices[i].busy_ps >= busiest_ps / BUSIEST_SHARE &&
+                     (works == NULL || works[i]);
         ret.counted_count += counted[i];
     }
     return ret;

@@ -40,6 +40,10 @@ struct host_devices { /* of one host, those that ran ops */
 enum { HOST_DEVICES_MAX = 4096 }; /* ordinals come from the file and may be any number */
 
 struct host_devices host_devices_of(const struct host_trace *host, struct arena *arena);
+/* The same; of those that count only those that `works` says, by device of the attribution. NULL:
+ * all. */
+struct host_devices host_devices_among(const struct host_trace *host, const bool *works,
+                                       struct arena *arena);
 /* How many device_time there are for each window: devices, or 1 for a host without. */
 static inline uint32_t host_lane_count(const struct host_devices *devices)
 {

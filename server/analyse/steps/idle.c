@@ -249,7 +249,7 @@ static void look_at_host(const struct run_traces *run, uint32_t index,
                          struct arena *arena, struct gap_heap *heap, struct idle_device *ret)
 {
     const struct host_trace *host = &run->hosts[index];
-    struct host_devices devices = host_devices_of(host, arena);
+    struct host_devices devices = steps_devices_of(run, steps, index, arena);
     struct windows windows = windows_of(run, index, restriction, steps, arena);
     struct op_roles roles = op_roles_create(host);
     struct breakdown_question *question = steps_question(host, index, steps, &devices, arena);

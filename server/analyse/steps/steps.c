@@ -226,16 +226,18 @@ static void set_spans(struct step_list *list, enum step_rule rule)
     }
 }
 
-/* By host the owners of its ops; then how long steps took. */
+/* By host the owners of its ops, and which devices work for steps; then how long steps took. */
 static uint32_t **find_work(const struct run_traces *run, struct step_list *list,
-                            struct arena *arena)
+                            struct arena *arena, struct steps *ret)
 {
     uint32_t **owners = arena_array(arena, uint32_t *, (size_t)run->host_count + 1);
+    const bool **works = arena_array(arena, const bool *, (size_t)run->host_count + 1);
 
     for (uint32_t host = 0; host < run->host_count; host++) {
         owners[host] = steps_own(&run->hosts[host], host, list, arena);
-        steps_time(&run->hosts[host], host, owners[host], list);
+        works[host] = steps_time(&run->hosts[host], host, owners[host], list, arena);
     }
+    ret->works = works;
     return owners;
 }
 
@@ -317,6 +319,7 @@ static void take_back(struct step_list *list, uint32_t **owners, const struct ru
     ret->rule = STEP_NONE;
     ret->confidence = TRUST_LOW;
     ret->confidence_text = STR("what repeats is not regular");
+    ret->works = NULL;
     list->count = 0;
     for (uint32_t host = 0; host < run->host_count; host++)
         owners[host] = NULL;
@@ -436,7 +439,7 @@ enum status steps_find(const struct run_traces *run, const struct restriction *r
     ret->rule = list.count > 0 ? found.rule : STEP_NONE;
     set_spans(&list, ret->rule);
 
-    uint32_t **owners = find_work(run, &list, arena);
+    uint32_t **owners = find_work(run, &list, arena, ret);
 
     if (found.rule == STEP_REPEATED)
         time_to_next(run, &list);

@@ -92,6 +92,10 @@ struct steps {
     /* [host][entry of its attribution]: the ordinal of the step whose work it is, NO_OWNER for
      * none; NULL for a host without steps or ops. */
     const uint32_t *const *owners;
+    /* [host][device of its attribution]: does it work for steps? One that works for others
+     * meanwhile, as an actor beside a learner, is in no mean of them. NULL for a host whose steps
+     * no program marks. */
+    const bool *const *works;
 };
 
 /* Is it a measure of the others? Warm-ups are not, nor what the end of the recording cuts, where
@@ -121,9 +125,18 @@ struct breakdown_question *steps_question(const struct host_trace *host, uint32_
                                           const struct steps *steps,
                                           const struct host_devices *devices, struct arena *arena);
 
-enum { LEFT_OUT_NOTES = 3 };
-/* Notes of the threads and devices that are too many to be walked, and of work that stands before
- * its calls; there is room for all. */
+/* The host's devices; those count that do the steps' work. */
+static inline struct host_devices steps_devices_of(const struct run_traces *run,
+                                                   const struct steps *steps, uint32_t host,
+                                                   struct arena *arena)
+{
+    return host_devices_among(&run->hosts[host], steps->works == NULL ? NULL : steps->works[host],
+                              arena);
+}
+
+enum { LEFT_OUT_NOTES = 4 };
+/* Notes of the threads and devices that are too many to be walked, of devices that work for others
+ * than steps, and of work that stands before its calls; there is room for all. */
 uint32_t steps_left_out(const struct run_traces *run, const struct steps *steps,
                         struct arena *arena, struct answer_note *ret);
 

@@ -92,7 +92,7 @@ static void replay_host(const struct run_traces *run, uint32_t index, const stru
                         struct arena *arena)
 {
     const struct steps *steps = walk->steps;
-    struct host_devices devices = host_devices_of(&run->hosts[index], arena);
+    struct host_devices devices = steps_devices_of(run, steps, index, arena);
 
     for (uint32_t i = 0; i < steps->count; i++) {
         struct step *step = &steps->items[i];
@@ -110,7 +110,7 @@ static void walk_host(const struct run_traces *run, uint32_t index, struct walk 
 {
     const struct host_trace *host = &run->hosts[index];
     struct steps *steps = walk->steps;
-    struct host_devices devices = host_devices_of(host, arena);
+    struct host_devices devices = steps_devices_of(run, steps, index, arena);
     struct breakdown_question *question = steps_question(host, index, steps, &devices, arena);
     uint32_t *order = arena_array(arena, uint32_t, steps->count), count = 0;
 
@@ -164,7 +164,7 @@ void steps_keep(const struct run_traces *run, struct steps *steps, struct arena 
     size_t cell_count = 0;
 
     for (uint32_t host = 0; host < run->host_count; host++) {
-        struct host_devices devices = host_devices_of(&run->hosts[host], arena);
+        struct host_devices devices = steps_devices_of(run, steps, host, arena);
 
         counts[host] = host_lane_count(&devices);
     }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "analyse/stats/stats.h"
+#include "analyse/steps/host_line.h"
+#include "analyse/steps/steps_parts.h"
 #include "base/human.h"
 #include "trace/names/by_name.h"
 #include "trace/ps.h"
@@ -46,7 +48,7 @@ static struct host_sum sum_of(const struct run_traces *run, const struct steps *
                               uint32_t index, struct arena *arena)
 {
     const struct host_trace *host = &run->hosts[index];
-    const struct host_devices devices = host_devices_of(host, arena);
+    const struct host_devices devices = steps_devices_of(run, steps, index, arena);
     struct host_sum sum = {.hull_ps = host->trace->end_ps - host->trace->start_ps,
                            .has_devices = devices.counted_count > 0,
                            .one_thread = true};
@@ -136,6 +138,35 @@ static bool only_calls(const struct host_trace *host, const struct host_sum *sum
     return false;
 }
 
+/* How many of the host's spans, of so many, begin while another one of their thread is open. */
+static uint32_t spans_beside(const struct run_traces *run, const struct steps *steps, uint32_t host,
+                             uint32_t *ret_all)
+{
+    const struct trace *trace = run->hosts[host].trace;
+    int64_t *open_until_ps =
+        memory_resize(NULL, (size_t)trace->track_count + 1, sizeof *open_until_ps);
+    uint32_t count = 0;
+
+    for (track_id id = 0; id < trace->track_count; id++)
+        open_until_ps[id] = INT64_MIN;
+    for (uint32_t i = 0; i < steps->count; i++) {
+        const struct step *step = &steps->items[i];
+
+        if (step->host != host || step->slice == NO_SLICE || step->host_dur_ps < 0 ||
+            step->time_rule != STEP_TIME_SPAN)
+            continue;
+
+        int64_t end_ps = step->host_start_ps + step->host_dur_ps;
+        int64_t *until_ps = &open_until_ps[host_thread_of(trace, step->thread)];
+
+        ++*ret_all;
+        count += steps_are_beside(*until_ps, step);
+        *until_ps = end_ps > *until_ps ? end_ps : *until_ps;
+    }
+    free(open_until_ps);
+    return count;
+}
+
 static struct str doubt_of(const struct steps *steps, const struct host_trace *host,
                            const struct host_sum *sum, uint32_t index, struct arena *arena)
 {
@@ -174,6 +205,13 @@ struct str steps_doubt(const struct run_traces *run, const struct steps *steps, 
         const struct host_sum sum = sum_of(run, steps, host, arena);
         struct str doubt = STR("");
 
+        uint32_t all = 0, beside = sum.counted > 0 ? spans_beside(run, steps, host, &all) : 0;
+
+        if (beside * BESIDE_SHARE > all)
+            return str_format(arena,
+                              "%u of %u spans on %.*s begin while another one of their thread is "
+                              "open, so none is the time of the loop",
+                              beside, all, STR_ARG(run->hosts[host].name));
         if (sum.counted > 0)
             doubt = doubt_of(steps, &run->hosts[host], &sum, host, arena);
         if (doubt.count > 0)

@@ -5,6 +5,7 @@
  *   work      a step that is as long as its span holds the work that it launched
  *   idle      steps in which devices rest, in a capture in which the same devices are busy, are
  *             not where the time goes
+ *   beside    spans of one thread that are open at one time, as of requests, are no series
  *   held      steps that nobody marked hold a quarter of what devices did, or of the capture
  *
  * A step time that fails one of these is a wrong number that looks sure; the capture is told

@@ -38,16 +38,25 @@ static int64_t device_clock_ahead(const struct steps *steps)
     return before * 2 > both ? least_ps : 0;
 }
 
+/* How many devices of a host run ops that no step's calls launched, and nothing for steps. */
+static uint32_t working_for_others(const struct run_traces *run, const struct steps *steps,
+                                   uint32_t host, struct arena *arena)
+{
+    return host_devices_of(&run->hosts[host], arena).counted_count -
+           steps_devices_of(run, steps, host, arena).counted_count;
+}
+
 uint32_t steps_left_out(const struct run_traces *run, const struct steps *steps,
                         struct arena *arena, struct answer_note *ret)
 {
-    uint64_t threads = 0, devices = 0;
+    uint64_t threads = 0, devices = 0, others = 0;
     uint32_t count = 0;
 
     for (uint32_t host = 0; host < run->host_count; host++) {
         struct host_devices of_host = host_devices_of(&run->hosts[host], arena);
 
         devices += of_host.dropped;
+        others += working_for_others(run, steps, host, arena);
         threads += threads_left_out(run, host, steps, &of_host, arena);
     }
     int64_t ahead_ps = device_clock_ahead(steps);
@@ -62,6 +71,17 @@ uint32_t steps_left_out(const struct run_traces *run, const struct steps *steps,
                                   "are right by themselves.",
                                   human_ps(ahead_ps).text),
             .count = 1,
+        };
+    if (others > 0)
+        ret[count++] = (struct answer_note){
+            .kind = "other-work",
+            .severity = NOTE_INFO,
+            .message = str_format(arena,
+                                  "%llu device%s nothing that the steps launched, and other work "
+                                  "beside them: %s in no part of the steps' breakdown.",
+                                  (unsigned long long)others, others == 1 ? " does" : "s do",
+                                  others == 1 ? "it is" : "they are"),
+            .count = others,
         };
     if (threads > 0)
         ret[count++] = (struct answer_note){

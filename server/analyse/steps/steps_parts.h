@@ -59,13 +59,21 @@ void find_repeated(const struct host_trace *host, uint32_t index, struct step_li
 MUST_CHECK enum status find_by_expression(const struct run_traces *run, struct str expression,
                                           struct step_list *list, struct error *err);
 
+enum { BESIDE_SHARE = 10 };
+/* Does a tenth of its span lie before what was open on its thread ended? */
+static inline bool steps_are_beside(int64_t open_until_ps, const struct step *step)
+{
+    return open_until_ps > step->host_start_ps + step->host_dur_ps / BESIDE_SHARE;
+}
+
 /* Whose work each entry of the host's attribution is, as indexes of `list`; NULL: the host has no
  * ops. */
 uint32_t *steps_own(const struct host_trace *host, uint32_t index, const struct step_list *list,
                     struct arena *arena);
-/* Work and time of the host's steps, whose spans are marked. */
-void steps_time(const struct host_trace *host, uint32_t index, const uint32_t *owners,
-                struct step_list *list);
+/* Work and time of the host's steps, whose spans are marked. By device of its attribution: does it
+ * work for them? NULL where that is not told. */
+const bool *steps_time(const struct host_trace *host, uint32_t index, const uint32_t *owners,
+                       struct step_list *list, struct arena *arena);
 
 /* The host's warm-ups and outliers. */
 void steps_mark(const struct run_traces *run, struct step_list *list, uint32_t host);

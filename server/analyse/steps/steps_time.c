@@ -14,10 +14,11 @@
  */
 #include <stdlib.h>
 
+#include "analyse/steps/host_line.h"
 #include "analyse/steps/steps_parts.h"
 #include "trace/ps.h"
 
-enum { HOLD_PERCENT = 90, LATE_SHARE = 50, DECIDES_SHARE = 2 };
+enum { HOLD_PERCENT = 90, LATE_SHARE = 50, DECIDES_SHARE = 2, WORKS_SHARE = 100 };
 
 const char *step_time_word(enum step_time rule)
 {
@@ -95,9 +96,20 @@ static uint32_t most_of(const int64_t *sums_ps, uint32_t count)
     return best;
 }
 
+/* Those that did a hundredth of what the busiest did for steps; NULL where none did anything. */
+static const bool *who_works(const struct attribution *of, const int64_t *all_ps, uint32_t busiest,
+                             struct arena *arena)
+{
+    bool *works = arena_array(arena, bool, (size_t)of->device_count + 1);
+
+    for (uint32_t i = 0; i < of->device_count; i++)
+        works[i] = all_ps[i] >= all_ps[busiest] / WORKS_SHARE && all_ps[i] > 0;
+    return all_ps[busiest] > 0 ? works : NULL;
+}
+
 /* Sets which devices decide, and the program that took most of the busiest one's time. The caller
  * frees `decide`. */
-static bool *choose_main(struct timing *timing)
+static bool *choose_main(struct timing *timing, struct arena *arena, const bool **ret_works)
 {
     const struct attribution *of = timing->host->attribution;
     struct sums sums = sum_work(timing->host->trace, of, timing->owners, timing->steps);
@@ -108,6 +120,7 @@ static bool *choose_main(struct timing *timing)
 
     for (uint32_t i = 0; i < of->device_count; i++)
         decide[i] = sums.all_ps[i] >= sums.all_ps[device] / DECIDES_SHARE;
+    *ret_works = who_works(of, sums.all_ps, device, arena);
     timing->decide = decide;
     timing->program = none > 0 && main_ps[program] > main_ps[none] ? program : NO_PROGRAM;
     free(sums.all_ps);
@@ -251,13 +264,15 @@ static void time_by_work(struct timing *timing)
     struct step *last = NULL;
     const struct turn *turn = NULL;
     uint64_t fewest = UINT64_MAX;
+    bool others_wait = false; /* the last one that worked is not the last that was called */
 
     for (uint32_t i = 0; i < timing->count; i++) {
         struct step *step = &timing->steps[timing->order[i]];
         const struct turn *next = &timing->turns[timing->order[i]];
 
         step->time_rule = STEP_TIME_WORK;
-        if (next->count == 0) {
+        others_wait = next->count == 0;
+        if (others_wait) {
             step->cut = true;
             continue;
         }
@@ -280,14 +295,37 @@ static void time_by_work(struct timing *timing)
         return;
     last->dur_ps = turn->end_ps + timing->host->offset_ps - last->start_ps;
     last->dur_ps = last->dur_ps > 0 ? last->dur_ps : 0;
-    /* Of one step alone nobody knows that each does as much. */
-    fewest = others == 1 ? fewest / 2 : fewest;
+    /* Of one step alone nobody knows that each does as much, unless more were called. */
+    fewest = others == 1 && !others_wait ? fewest / 2 : fewest;
     last->cut |= !last->foreign && turn->count < fewest && fewest != UINT64_MAX;
 }
 
+/* Lanes of a thread are the thread. */
 static track_id thread_of(const struct trace *trace, const struct step *step)
 {
-    return step->slice == NO_SLICE ? NO_TRACK : trace->rows[trace_row_of(trace, step->slice)].track;
+    return step->slice == NO_SLICE
+               ? NO_TRACK
+               : host_thread_of(trace, trace->rows[trace_row_of(trace, step->slice)].track);
+}
+
+/* Are spans open beside each other, as those of requests that a thread serves by turns? What ran
+ * from one's work to the next one's is nobody's time then. */
+static bool spans_overlap(const struct timing *timing)
+{
+    int64_t open_until_ps = INT64_MIN;
+    uint64_t count = 0, beside = 0;
+
+    for (uint32_t i = 0; i < timing->count; i++) {
+        const struct step *step = &timing->steps[timing->order[i]];
+        int64_t end_ps = step->host_start_ps + step->host_dur_ps;
+
+        if (step->foreign)
+            continue;
+        count++;
+        beside += steps_are_beside(open_until_ps, step);
+        open_until_ps = end_ps > open_until_ps ? end_ps : open_until_ps;
+    }
+    return beside * BESIDE_SHARE > count;
 }
 
 /* Steps of each thread follow each other by themselves. */
@@ -314,16 +352,17 @@ static void time_by_thread(struct timing *timing)
         }
         left_count = kept;
         count_ahead(&part);
-        if (!spans_hold_work(&part) && !spans_are_the_loop(&part))
+        if (!spans_overlap(&part) && !spans_hold_work(&part) && !spans_are_the_loop(&part))
             time_by_work(&part);
     }
     free(left);
     free(order);
 }
 
-void steps_time(const struct host_trace *host, uint32_t index, const uint32_t *owners,
-                struct step_list *list)
+const bool *steps_time(const struct host_trace *host, uint32_t index, const uint32_t *owners,
+                       struct step_list *list, struct arena *arena)
 {
+    const bool *works = NULL;
     uint32_t *order = memory_resize(NULL, (size_t)list->count + 1, sizeof *order);
     struct timing timing = {.host = host, .owners = owners, .steps = list->items, .order = order};
 
@@ -336,13 +375,16 @@ void steps_time(const struct host_trace *host, uint32_t index, const uint32_t *o
 
         timing.turns = memory_resize(NULL, list->count, sizeof *timing.turns);
 
-        bool *decide = choose_main(&timing);
+        bool *decide = choose_main(&timing, arena, &works);
 
         add_work(&timing);
         if (marked)
             time_by_thread(&timing);
+        else
+            works = NULL;
         free(decide);
         free(timing.turns);
     }
     free(order);
+    return works;
 }

@@ -260,7 +260,7 @@ static void explain_host(const struct run_traces *run, uint32_t index, const str
                          int64_t median_ps, struct arena *arena, struct step_why *ret)
 {
     const struct host_trace *host = &run->hosts[index];
-    struct host_devices devices = host_devices_of(host, arena);
+    struct host_devices devices = steps_devices_of(run, steps, index, arena);
     struct looked columns[COLUMNS_MAX];
     uint32_t count = choose(steps, index, median_ps, columns);
     struct shares ops = {0}, slices = {0};

@@ -95,6 +95,58 @@ static void marks_begin_with_the_first(void **state)
     run_end(&run);
 }
 
+static void op_of_g(struct made_run *run, track_id track, int64_t start_ps, int64_t run_id)
+{
+    run_slice(run, track, start_ps, 20, "dot.2", KIND_COMPUTE);
+    run_text(run, "hlo_op", "dot.2");
+    run_text(run, "hlo_module", "jit_g");
+    run_int(run, "program_id", 8);
+    run_int(run, "run_id", run_id);
+    run_int(run, "device_ordinal", 1);
+}
+
+/*  python   |0|1|2|3| wait .............................|
+ *  pool 0   | dot 0      | dot 1    |  dot 2    | dot 3 |    device 0, program 7
+ *  actor        |call|      |call|      |call|
+ *  pool 1        | dot |     | dot |     | dot |             device 1, program 8: nobody's step
+ */
+static void a_device_of_others_is_in_no_mean(void **state)
+{
+    (void)state;
+    static const char *const others[] = {"dot.2", "jit(g)/dot", NULL};
+    struct made_run run;
+
+    run_begin(&run);
+    run_program(&run, 7, "jit_f", 99, instructions);
+    run_program(&run, 8, "jit_g", 98, others);
+    track_id python = run_thread(&run, "python"), actor = run_thread(&run, "actor");
+    const track_id pools[] = {run_thread(&run, "pool 0"), run_thread(&run, "pool 1")};
+    for (int64_t i = 0; i < 4; i++)
+        annotated(&run, python, 10 * i - 40, i);
+    run_slice(&run, python, 0, 400, "wait", KIND_HOST);
+    for (int i = 0; i < 4; i++)
+        run_cpu_op(&run, pools[0], 100 * i, 100, "dot.1", 7, 40 + i, 0, 0);
+    for (int64_t i = 0; i < 3; i++) {
+        run_slice(&run, actor, 20 + 100 * i, 5, "PjitFunction(g)", KIND_HOST);
+        op_of_g(&run, pools[1], 30 + 100 * i, 60 + i);
+    }
+    run_finish(&run);
+
+    struct steps steps = find(&run);
+    struct host_devices devices = steps_devices_of(&run.run, &steps, 0, run.made.arena);
+    struct answer_note notes[LEFT_OUT_NOTES];
+
+    CHECK_INT("steps", steps.count, 4);
+    CHECK_INT("devices", devices.count, 2);
+    CHECK_INT("that count", devices.counted_count, 1);
+    steps_breakdown(&run.run, &steps);
+    for (uint32_t i = 0; i < steps.count; i++)
+        CHECK_INT("busy", steps.items[i].time.busy_ps, steps.items[i].dur_ps);
+    CHECK_INT("told", steps_left_out(&run.run, &steps, run.made.arena, notes), 1);
+    assert_string_equal(notes[0].kind, "other-work");
+    run_end(&run);
+}
+
 static void rows_show_the_work(void **state)
 {
     (void)state;
@@ -142,6 +194,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(executions_begin_with_the_first),
         cmocka_unit_test(marks_begin_with_the_first),
+        cmocka_unit_test(a_device_of_others_is_in_no_mean),
         cmocka_unit_test(rows_show_the_work),
     };
 

@@ -129,6 +129,44 @@ static void little_between(void **state)
     run_end(&run);
 }
 
+/*  python   |request 0      |
+ *                |request 1      |         four tasks of one thread: each begins within the others
+ *  pool       |0 |1  |2 |3 |
+ *
+ * Each lasts as long as its span, and none is a step of a series. */
+static void requests_beside_each_other(void **state)
+{
+    (void)state;
+    static const struct restriction nothing;
+    struct made_run run;
+    struct error err = {0};
+    struct steps steps;
+
+    for (int64_t apart_ps = 10; apart_ps <= 30; apart_ps += 20) {
+        run_begin(&run);
+        track_id python = run_thread(&run, "python"), pool = run_thread(&run, "pool");
+
+        for (int64_t i = 0; i < 8; i++) {
+            run_slice(&run, python, apart_ps * i, 30, "request", KIND_HOST);
+            run_int(&run, "_r", 1);
+            run_int(&run, "step_num", i);
+            run_cpu_op(&run, pool, apart_ps * i + 4, 9, "dot", 7, 40 + i, 0, 0);
+        }
+        run_finish(&run);
+        CHECK_OK("find", steps_find(&run.run, &nothing, run.made.arena, &steps, &err), &err);
+        CHECK_INT("requests", steps.count, 8);
+        for (uint32_t i = 0; i < steps.count; i++) {
+            CHECK_INT("their spans", steps.items[i].time_rule, STEP_TIME_SPAN);
+            CHECK_INT("as long", steps.items[i].dur_ps, 30);
+        }
+        steps_breakdown(&run.run, &steps);
+        CHECK("doubted where they overlap",
+              str_contains(steps_doubt(&run.run, &steps, run.made.arena),
+                           STR("begin while another one")) == (apart_ps < 30));
+        run_end(&run);
+    }
+}
+
 static void no_steps(void **state)
 {
     (void)state;
@@ -143,9 +181,8 @@ static void no_steps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(doubts),
-        cmocka_unit_test(calls_without_work),
-        cmocka_unit_test(little_between),
+        cmocka_unit_test(doubts),         cmocka_unit_test(calls_without_work),
+        cmocka_unit_test(little_between), cmocka_unit_test(requests_beside_each_other),
         cmocka_unit_test(no_steps),
     };
 
