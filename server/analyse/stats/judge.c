@@ -102,6 +102,13 @@ static void decide(struct judgement *judged, int worse, double count, const stru
     }
 }
 
+/* No time, size or share lies below 0, so none becomes less by more than it was. */
+static void bound_below(struct shift *shift)
+{
+    if (shift->a_median >= 0 && shift->low < -shift->a_median && shift->delta >= -shift->a_median)
+        shift->low = -shift->a_median;
+}
+
 /* Both bounds are further away by what runs differ by beside their steps. */
 static void add_run_spread(struct shift *shift, int64_t middle, const struct judge_rule *rule)
 {
@@ -199,6 +206,7 @@ struct judgement judge_lists(const int64_t *baseline, uint32_t baseline_count,
     ret.shift.low = to_i64((double)ret.shift.low - more);
     ret.shift.high = to_i64((double)ret.shift.high + more);
     decide(&ret, 1, more > 0 ? 0 : of_both, rule); /* more steps of one run do not tell of others */
+    bound_below(&ret.shift);
     if (more > 0 && ret.answer == JUDGED_MAYBE)
         ret.reason = "steps vary so much that the next run may be as far off; a baseline of "
                      "several runs tells";
@@ -307,6 +315,7 @@ struct judgement judge_runs(const struct run_level *baseline, uint32_t count,
     else
         ret.shift.p = ret.shift.delta == 0 ? 1 : 0;
     decide(&ret, rule->less_is_worse ? -1 : 1, 0, rule);
+    bound_below(&ret.shift);
     return ret;
 }
 

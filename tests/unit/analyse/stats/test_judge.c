@@ -167,6 +167,18 @@ static void the_interval_and_the_answer_agree(void **state)
     }
 }
 
+/* A step that takes a fiftieth, of steps that vary: no time becomes less by more than all of it. */
+static void nothing_falls_below_nothing(void **state)
+{
+    (void)state;
+    const int64_t before[] = {132, 160, 90, 210, 118, 140, 150, 95, 170, 128};
+    const int64_t after[] = {2, 3, 2, 4, 2, 2, 3, 2, 5, 2};
+    struct judgement judged = judge_lists(before, COUNT(before), after, COUNT(after), &usual);
+
+    CHECK_INT("ok", judged.answer, JUDGED_OK);
+    CHECK_INT("all of it at most", judged.shift.low, -judged.shift.a_median);
+}
+
 /* What is told of its power is so: of pairs slower by `seen_from` nine of ten are found. */
 static void its_power_is_as_told(void **state)
 {
@@ -504,6 +516,7 @@ int main(void)
         cmocka_unit_test(the_same_code_is_not_called_slower),
         cmocka_unit_test(a_slower_run_is_found),
         cmocka_unit_test(the_interval_and_the_answer_agree),
+        cmocka_unit_test(nothing_falls_below_nothing),
         cmocka_unit_test(its_power_is_as_told),
         cmocka_unit_test(maybe_says_how_many),
         cmocka_unit_test(several_runs_tell_what_one_cannot),
