@@ -52,6 +52,15 @@ class Case:
     def numbers(self):
         return [row["step"] for row in self.rows("steps")]
 
+    def rows_of_compare(self):
+        return self.ask("compare", str(self.path), "--ops", "100")["rows"]
+
+    def says(self, *words):
+        """(exit code, what stands on the terminal) of a verb that may end otherwise than well."""
+        command = [profiles.program(), words[0], str(self.path), *words[1:], *self.places]
+        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=300)
+        return done.returncode, done.stdout + done.stderr
+
     def names(self, column="self_ps", by="name", **columns):
         words = [word for name, value in columns.items() for word in ("--" + name, value)]
         return {row["name"]: row[column] for row in self.rows("top", "--by", by, *words)}
@@ -119,9 +128,14 @@ TABLE = {
     ],
     "steps/async/n_512.xplane.pb": [true("4.46 ms of work a step: 5.22 by the loop's clock, whose first call and last wait are no step's",
                                lambda case: close(median_of(case, "work"), 4.46 * MS, 0.03))],
-    "steps/async/n_1536.xplane.pb": [true("161.9 ms a step", lambda case: close(median_of(case, "work"), 161.9 * MS, 0.03))],
+    "steps/async/n_1536.xplane.pb": [
+        true("161.9 ms a step", lambda case: close(median_of(case, "work"), 161.9 * MS, 0.03)),
+        true("against n_512 31 times slower: regressed",
+             lambda case: (lambda code, said: code == 1 and "step_time regressed" in said)(*case.says("check", "--baseline", str(case.path.parent / "n_512.xplane.pb")))),
+    ],
     "steps/async": [("two captures in one directory are two runs", lambda case: sorted((row["name"], len(row["hosts"])) for row in case.ask("list")["runs"]), [("n_1536", 1), ("n_512", 1)]),
-                    true("and the newer is asked first", lambda case: case.ask("overview")["run"]["name"] == "n_1536")],
+                    true("and the newer is asked first", lambda case: case.ask("overview")["run"]["name"] == "n_1536"),
+                    ("a trend has measured both before it prints", lambda case: [close(row["value"], right * MS, 0.03) for row, right in zip(case.rows("trend", "--metric", "step_mean"), (4.46, 161.9))], [True, True])],
     "steps/C3-async-gpu-raw": [true("8 of 9.99 ms", lambda case: case.step()[0] == 8 and close(case.step()[1], 9.99 * MS, 0.002))],
     "steps/C-tpu-clock-right": [steps(5, 8 * MS)],
     "steps/C-tpu-clock-ahead": [steps(5, 8 * MS), tells("device-clock")],
@@ -149,6 +163,8 @@ TABLE = {
         ("two of three steps count, for the end cuts one", lambda case: [case.ask("diff", str(case.path))["a"][name] for name in ("step_count", "warmup_count", "cut_count")], [2, 0, 1]),
         true("steps, too", lambda case: "of jit_f(8)," in case.ask("steps")["rule_text"]),
         true("the nearest name", lambda case: 'the nearest name is "jit_f(' in case.run("top", "--module", "jit_g").stderr),
+        true("a name of nothing says so", lambda case: [note["message"] for note in case.ask("top", "--name", "nosuch")["notes"]] == ["nothing in the run fits name=nosuch"]),
+        true("runs side by side, too", lambda case: {row["module"] for row in case.rows_of_compare() if row["group"] == "op"} >= {"jit_f(6)", "jit_f(8)", "jit_f(10)"}),
     ],
     "steps/real-remat": [finding("computed a second time"), ("dot.4 ran 32 times", lambda case: case.names("count", by="op").get("dot.4"), 32)],
     "steps/real-mem": [("bytes of both arrays", lambda case: [row["value"] for row in case.rows("memory")][:2], [20_000_000, 12_000_000]),
@@ -199,7 +215,8 @@ TABLE = {
     "traces/displayns.json": [reads(a=1_000, b=1 * US)],
     "traces/truncated.pt.trace.json.gz": [tells("truncated"), true("what is whole", lambda case: case.names("count")["aten::empty"] == 116)],
     "traces/utf16be-nobom.json": [true("refused by name", lambda case: "UTF-16" in (case.refused() or ""))],
-    "traces/utf16le.json": [true("refused by name", lambda case: "UTF-16" in (case.refused() or ""))],
+    "traces/utf16le.json": [true("refused by name", lambda case: "UTF-16" in (case.refused() or "")),
+                            true("in the list, too", lambda case: "UTF-16" in case.says("list")[1])],
     "traces/memory_timeline.json": [true("refused by name", lambda case: "export_memory_timeline" in (case.refused() or ""))],
     # Right before, and to be kept.
     "traces/overlap.json": [self_times(red=100 * US, late=90 * US, green=80 * US, blue=20 * US, inner=10 * US)],

@@ -183,7 +183,7 @@ def odd_comparisons_are_told(server):
     assert ask(server, "/api/compare", runs=",".join([RUN] * 65)).status == 400
     assert ask(server, "/api/compare", runs="step_500,nothing").status == 404
     lines = good(server, "/api/compare", runs="step_500,step_1000", ops=3, format="csv").text.splitlines()
-    assert lines[0] == "group,key,scope,unit,id,run,value,best", lines[0]
+    assert lines[0] == "group,key,scope,unit,id,run,value,best,module", lines[0]
     part = good(server, "/api/compare", runs="step_1000,step_1000@step=1001-1002").json
     assert part["runs"][1]["called"] == "step_1000@step=1001-1002" and part["runs"][1]["step_count"] == 2, part["runs"]
     assert "step_1500" in cli(server, "compare", "step_500", "step_1500", "--ops", "2")

@@ -29,6 +29,7 @@ struct compare_row *compare_add(struct comparing *all, const char *group, struct
                                 .key = key,
                                 .name = key,
                                 .scope = STR(""),
+                                .module = STR(""),
                                 .unit = unit,
                                 .values = arena_array(all->arena, struct cell, all->count),
                                 .best = COMPARE_NO_BEST};

@@ -21,8 +21,9 @@ enum { COMPARE_RUNS_MAX = 64, COMPARE_OPS_MAX = 1000, COMPARE_SETUP_MAX = 200 };
 enum { COMPARE_NO_BEST = -1 };
 
 struct compare_row {
-    const char *group;           /* "step", "time", "op", "memory", "compile", "setup" */
-    struct str key, name, scope; /* scope "" but for ops */
+    const char *group; /* "step", "time", "op", "memory", "compile", "setup" */
+    struct str key, name;
+    struct str scope, module; /* "" but for ops; the module as tables call it: "jit_f(6)" */
     enum unit unit;
     struct cell *values; /* one a run */
     int32_t best;        /* the first run with the least; COMPARE_NO_BEST */

@@ -162,6 +162,7 @@ void compare_ops(struct comparing *all, uint32_t op_limit)
         struct compare_row *row = compare_add(all, "op", item->op->name, UNIT_PS);
 
         row->scope = item->op->scope;
+        row->module = item->op->called;
         for (uint32_t run = 0; run < all->count; run++)
             row->values[run] = item->is_there[run]
                                    ? cell_integer(item->self_ps[run])

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables for people and agents: one unit and one precision a column, names that cannot act. */
+/* Tables for people and agents: one unit and one precision a column, names that cannot act. Rows of
+ * one name get the module that tells them apart. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "serve/answer/table_out.h"
 
@@ -136,12 +138,72 @@ static bool is_text(const struct column *column)
     return column->unit == UNIT_NONE || column->unit == UNIT_TEXT;
 }
 
+static uint32_t column_of(const struct table *table, const char *key)
+{
+    uint32_t column = 0;
+
+    while (column < table->column_count && strcmp(table->columns[column].key, key) != 0)
+        column++;
+    return column;
+}
+
+struct told_apart {
+    const struct table *table;
+    uint32_t name, module; /* columns */
+};
+
+static struct str text_at(const struct table *table, uint32_t row, uint32_t column)
+{
+    const struct cell *cell = &table->cells[(size_t)row * table->column_count + column];
+
+    return cell->kind == CELL_TEXT ? cell->of.text : STR("");
+}
+
+static int by_name(const void *left, const void *right, void *data)
+{
+    const struct told_apart *all = data;
+
+    return str_compare(text_at(all->table, *(const uint32_t *)left, all->name),
+                       text_at(all->table, *(const uint32_t *)right, all->name));
+}
+
+/* Do two rows have one name, and other modules? */
+static bool modules_tell_apart(const struct told_apart *all)
+{
+    const struct table *table = all->table;
+    uint32_t *order = memory_resize(NULL, (size_t)table->row_count + 1, sizeof *order);
+    bool tell = false;
+
+    for (uint32_t row = 0; row < table->row_count; row++)
+        order[row] = row;
+    qsort_r(order, table->row_count, sizeof *order, by_name, (void *)(uintptr_t)all);
+    for (uint32_t i = 1; i < table->row_count && !tell; i++)
+        tell = by_name(&order[i - 1], &order[i], (void *)(uintptr_t)all) == 0 &&
+               !str_equal(text_at(table, order[i - 1], all->module),
+                          text_at(table, order[i], all->module));
+    free(order);
+    return tell;
+}
+
+/* By column: is it one that people see? */
+static const bool *shown_columns(const struct table *table, struct arena *arena)
+{
+    bool *shown = arena_array(arena, bool, (size_t)table->column_count + 1);
+    const struct told_apart all = {table, column_of(table, "name"), column_of(table, "module")};
+
+    for (uint32_t i = 0; i < table->column_count; i++)
+        shown[i] = table->columns[i].by_default;
+    if (all.name < table->column_count && all.module < table->column_count)
+        shown[all.module] |= modules_tell_apart(&all);
+    return shown;
+}
+
 /* A title may be a run's name, a metric's, or what a query calls it. */
-static void put_head(struct text *out, const struct table *table, const struct scale *scales,
-                     struct arena *arena)
+static void put_head(struct text *out, const struct table *table, const bool *shown,
+                     const struct scale *scales, struct arena *arena)
 {
     for (uint32_t i = 0; i < table->column_count; i++) {
-        if (!table->columns[i].by_default)
+        if (!shown[i])
             continue;
         text_puts(out, "| ");
         markdown_put(out, str_utf8(arena, str_of(table->columns[i].title)));
@@ -151,7 +213,7 @@ static void put_head(struct text *out, const struct table *table, const struct s
     }
     text_puts(out, "|\n");
     for (uint32_t i = 0; i < table->column_count; i++) {
-        if (table->columns[i].by_default)
+        if (shown[i])
             text_puts(out, is_text(&table->columns[i]) ? "| --- " : "| ---: ");
     }
     text_puts(out, "|\n");
@@ -161,13 +223,14 @@ void table_markdown(struct text *out, const struct table *table)
 {
     struct arena *arena = arena_create();
     struct scale *scales = arena_array(arena, struct scale, table->column_count);
+    const bool *shown = shown_columns(table, arena);
 
     for (uint32_t i = 0; i < table->column_count; i++)
         scales[i] = scale_of(table, i);
-    put_head(out, table, scales, arena);
+    put_head(out, table, shown, scales, arena);
     for (uint32_t row = 0; row < table->row_count; row++) {
         for (uint32_t i = 0; i < table->column_count; i++) {
-            if (!table->columns[i].by_default)
+            if (!shown[i])
                 continue;
             text_puts(out, "| ");
             put_cell(out, &table->cells[(size_t)row * table->column_count + i], scales[i], arena);

@@ -103,8 +103,49 @@ void json_put_approx(struct json *json, const struct table *table)
     json_close(json, ']');
 }
 
-void json_put_table(struct json *json, const struct request *req, const struct table *table)
+/* What of a run was asked for, as "name=dot.1 device=3"; "": all of it. */
+static struct str filters_of(const struct request *req)
 {
+    static const char *const names[] = {"name", "scope", "q", "device", "track"};
+    struct str ret = STR("");
+
+    for (size_t i = 0; i < COUNT(names) && request_has(req, "run"); i++) {
+        struct str value = request_text(req, names[i]);
+
+        if (value.count > 0)
+            ret = str_format(req->arena, "%.*s%s%s=%.*s", STR_ARG(ret), ret.count > 0 ? " " : "",
+                             names[i], STR_ARG(str_utf8(req->arena, value)));
+    }
+    return ret;
+}
+
+/* The table; one that a filter left without rows, and that does not say why, says so. */
+static const struct table *explained(const struct request *req, const struct table *table)
+{
+    struct str filters = STR("");
+
+    if (table->row_count_all == 0 && table->note_count == 0)
+        filters = filters_of(req);
+    if (filters.count == 0)
+        return table;
+
+    struct table *ret = arena_new(req->arena, struct table);
+    struct answer_note *note = arena_new(req->arena, struct answer_note);
+
+    *note = (struct answer_note){
+        .kind = "nothing-fits",
+        .severity = NOTE_INFO,
+        .message = str_format(req->arena, "nothing in the run fits %.*s", STR_ARG(filters)),
+        .count = 1};
+    *ret = *table;
+    ret->notes = note;
+    ret->note_count = 1;
+    return ret;
+}
+
+void json_put_table(struct json *json, const struct request *req, const struct table *given)
+{
+    const struct table *table = explained(req, given);
     uint32_t counts[2] = {0, table->note_count};
     const struct answer_note *lists[2] = {request_notes(req, &counts[0]), table->notes};
 
@@ -227,8 +268,9 @@ void table_csv(struct text *out, const struct table *table)
     arena_destroy(arena);
 }
 
-bool reply_table_text(const struct request *req, struct reply *reply, const struct table *table)
+bool reply_table_text(const struct request *req, struct reply *reply, const struct table *given)
 {
+    const struct table *table = explained(req, given);
     bool csv = request_is(req, "format", "csv");
 
     if ((!csv && !request_is(req, "format", "md")) || req->keeping != NULL)

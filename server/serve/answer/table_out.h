@@ -20,7 +20,8 @@ void json_put_row_objects(struct json *json, const struct table *table);
 void json_put_rows(struct json *json, const struct table *table);
 /* "approx": [...] */
 void json_put_approx(struct json *json, const struct table *table);
-/* "row_count", "next", "rows", "notes", "approx"; nothing where the table is made to be kept. */
+/* "row_count", "next", "rows", "notes", "approx"; nothing where the table is made to be kept. One
+ * that a filter left without rows says so in a note, here and as text. */
 void json_put_table(struct json *json, const struct request *req, const struct table *table);
 /* How many notes, 1 or 0, are to say that a sum among the rows ended (trace/ps.h): none where one
  * of these does. */

@@ -161,6 +161,7 @@ static void put_row(struct json *json, const struct compare_row *row, uint32_t c
     json_put_text(json, "group", str_of(row->group));
     json_put_text(json, "key", row->key);
     json_put_text_or_null(json, "scope", row->scope);
+    json_put_text_or_null(json, "module", row->module);
     json_put_text(json, "unit", str_of(unit_word(row->unit)));
     json_key(json, "values");
     json_open(json, '[');
@@ -242,10 +243,11 @@ static void put_json(struct request *req, struct reply *reply, const struct comp
 static struct table tidy_table(struct request *req, const struct compared *compared)
 {
     static const struct column columns[] = {
-        {"group", "group", UNIT_TEXT, true}, {"key", "figure", UNIT_TEXT, true},
-        {"scope", "scope", UNIT_TEXT, true}, {"unit", "unit", UNIT_TEXT, true},
-        {"id", "id", UNIT_TEXT, true},       {"run", "run", UNIT_TEXT, true},
-        {"value", "value", UNIT_NONE, true}, {"best", "best", UNIT_NONE, true}};
+        {"group", "group", UNIT_TEXT, true},  {"key", "figure", UNIT_TEXT, true},
+        {"scope", "scope", UNIT_TEXT, true},  {"unit", "unit", UNIT_TEXT, true},
+        {"id", "id", UNIT_TEXT, true},        {"run", "run", UNIT_TEXT, true},
+        {"value", "value", UNIT_NONE, true},  {"best", "best", UNIT_NONE, true},
+        {"module", "module", UNIT_TEXT, true}};
     const struct comparison *comparison = &compared->comparison;
     uint32_t rows = comparison->row_count * compared->count;
     struct cell *cells = arena_array(req->arena, struct cell, (size_t)rows * COUNT(columns));
@@ -260,7 +262,8 @@ static struct table tidy_table(struct request *req, const struct compared *compa
                                                   cell_text(compared->records[run]->id),
                                                   cell_text(compared->sides[run].called),
                                                   row->values[run],
-                                                  cell_bool(row->best == (int32_t)run)};
+                                                  cell_bool(row->best == (int32_t)run),
+                                                  cell_text(row->module)};
 
         memcpy(&cells[(size_t)i * COUNT(columns)], line, sizeof line);
     }
@@ -289,13 +292,14 @@ static struct cell shown_cell(const struct compare_row *row, uint32_t run, struc
 static struct table shown_table(struct request *req, const struct compared *compared)
 {
     const struct comparison *comparison = &compared->comparison;
-    uint32_t width = compared->count + 2;
+    uint32_t scope = compared->count + 1, module = scope + 1, width = module + 1;
     struct column *columns = arena_array(req->arena, struct column, width);
     struct cell *cells =
         arena_array(req->arena, struct cell, (size_t)comparison->row_count * width);
 
-    columns[0] = (struct column){"key", "figure", UNIT_TEXT, true};
-    columns[width - 1] = (struct column){"scope", "scope", UNIT_TEXT, true};
+    columns[0] = (struct column){"name", "figure", UNIT_TEXT, true};
+    columns[scope] = (struct column){"scope", "scope", UNIT_TEXT, true};
+    columns[module] = (struct column){"module", "module", UNIT_TEXT, false};
     for (uint32_t run = 0; run < compared->count; run++)
         columns[run + 1] = (struct column){"value", str_c(req->arena, compared->sides[run].called),
                                            UNIT_TEXT, true};
@@ -306,7 +310,8 @@ static struct table shown_table(struct request *req, const struct compared *comp
         line[0] = cell_text(str_format(req->arena, "%s %.*s", row->group, STR_ARG(row->key)));
         for (uint32_t run = 0; run < compared->count; run++)
             line[run + 1] = shown_cell(row, run, req->arena);
-        line[width - 1] = cell_text(row->scope);
+        line[scope] = cell_text(row->scope);
+        line[module] = cell_text(row->module);
     }
     return (struct table){.columns = columns,
                           .column_count = width,

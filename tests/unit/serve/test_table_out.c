@@ -141,6 +141,51 @@ static void tags(void **state)
                   rows[i].want);
 }
 
+/* Rows of one name show the module that tells them apart; where names do, or modules do not, it is
+ * left to those who ask. */
+static void modules_of_one_name(void **state)
+{
+    (void)state;
+    static const struct column named[] = {{"name", "Name", UNIT_TEXT, true},
+                                          {"module", "Module", UNIT_TEXT, false}};
+    const struct {
+        const char *what, *names[2], *modules[2], *want;
+    } rows[] = {
+        {"told apart",
+         {"dot.1", "dot.1"},
+         {"jit_f(6)", "jit_f(8)"},
+         "| Name | Module |\n| --- | --- |\n| dot.1 | jit\\_f(6) |\n| dot.1 | jit\\_f(8) |\n"},
+        {"by name",
+         {"dot.1", "dot.2"},
+         {"jit_f(6)", "jit_f(8)"},
+         "| Name |\n| --- |\n| dot.1 |\n| dot.2 |\n"},
+        {"by nothing",
+         {"dot.1", "dot.1"},
+         {"jit_f", "jit_f"},
+         "| Name |\n| --- |\n| dot.1 |\n| dot.1 |\n"},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct cell cells[4] = {0};
+        struct text text = {0};
+
+        for (int row = 0; row < 2; row++) {
+            cells[2 * row] =
+                (struct cell){.kind = CELL_TEXT, .of.text = str_of(rows[i].names[row])};
+            cells[2 * row + 1] =
+                (struct cell){.kind = CELL_TEXT, .of.text = str_of(rows[i].modules[row])};
+        }
+        const struct table table = {.columns = named,
+                                    .column_count = 2,
+                                    .cells = cells,
+                                    .row_count = 2,
+                                    .row_count_all = 2};
+        table_markdown(&text, &table);
+        CHECK_STR(rows[i].what, text_str(&text), rows[i].want);
+        text_free(&text);
+    }
+}
+
 /* Where a column's title is the unit of its rates, they are told in thousands of it; a bandwidth
  * has its own. */
 static void rates(void **state)
@@ -167,7 +212,8 @@ static void rates(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(json_rows), cmocka_unit_test(csv_texts), cmocka_unit_test(markdown),
+        cmocka_unit_test(json_rows), cmocka_unit_test(csv_texts),
+        cmocka_unit_test(markdown),  cmocka_unit_test(modules_of_one_name),
         cmocka_unit_test(rates),     cmocka_unit_test(tags),
     };
 
