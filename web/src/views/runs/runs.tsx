@@ -163,7 +163,7 @@ function columnsOf(runs: readonly Run[], now: Date): Column<Run>[] {
     },
     {
       key: 'step_median_ps',
-      title: 'step time',
+      title: 'median step',
       unit: step.unit,
       width: '152px',
       numeric: true,
