@@ -8,6 +8,7 @@
 #include "decode/decode.h"
 #include "decode/foreign.h"
 #include "decode/json/json_kinds.h"
+#include "decode/pickle/pickle.h"
 
 struct format {
     const char *name;
@@ -316,6 +317,11 @@ static bool is_jax_report(const struct input *input)
     return str_starts(head_text(input, SIZE_MAX), STR("Start (ns),End (ns),Duration (ns),"));
 }
 
+static bool is_pickle(const struct input *input)
+{
+    return pickle_begins(input->head);
+}
+
 static bool is_anything(const struct input *input)
 {
     (void)input;
@@ -391,6 +397,9 @@ static const char why_mangled[] =
 static const char why_jax_report[] =
     "All NVTX ranges of the host, which nsys-jax writes beside its table of those with work on the "
     "device; packed as one archive, both are read: `zip -r profile.zip .` in its directory.";
+static const char why_pickle[] =
+    "A Python pickle. Only memory snapshots of PyTorch, which torch.cuda.memory._dump_snapshot "
+    "writes, are read of these, and nothing in a pickle is ever run.";
 static const char why_text[] = "Text, not a profile.";
 static const char why_unknown[] = "A binary file of a format that is not known.";
 
@@ -416,6 +425,7 @@ static const struct decoder *const decoders[] = {
     &decode_trace_json,     &decode_nsys,     &decode_nsys_jax, &decode_nsys_jax_ranges,
     &decode_nsys_jax_table, &decode_xspace,   &decode_pprof,    &decode_hlo_proto,
     &decode_hlo_text,       &decode_xla_dump, &decode_perfetto, &decode_record,
+    &decode_torch_snapshot,
 };
 
 static const struct format after_decoders[] = {
@@ -426,6 +436,7 @@ static const struct format after_decoders[] = {
     {"parquet", is_parquet, NULL, why_parquet, false},
     {"zip", is_damaged_zip, NULL, why_damaged_zip, false},
     {"zip", is_odd_zip, NULL, why_odd_zip, false},
+    {"pickle", is_pickle, NULL, why_pickle, false},
     {"zip-of-profiles", is_profile_zip, NULL, why_profile_zip, true},
     {"zip", is_zip, NULL, why_zip, false},
     {"memory-profile-json", is_memory_profile_json, NULL, NULL, true},

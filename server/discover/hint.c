@@ -29,6 +29,8 @@ static const struct {
     {NAME(".rpd"), HINT_ANY, true},
     {NAME(".otf2"), HINT_ANY, true},
     {NAME("_results.db"), HINT_ANY, false}, /* rocprofv3 */
+    {NAME(".pickle"), HINT_ANY, false},
+    {NAME(".pkl"), HINT_ANY, false},
     {NAME(".sqlite"), HINT_NSYS, false},
     {NAME(".jvs"), HINT_SPOOL, true},
     {NAME(".jvz"), HINT_BUNDLE, true},
@@ -187,6 +189,8 @@ struct hint hint_of(struct str name)
             hint.kind = HINT_TRACE_JSON;
             hint.certain = str_equal(hint.stem, STR("perfetto_trace"));
         }
+        if (hint.kind == HINT_ANY && str_ends(hint.stem, STR("snapshot"))) /* of PyTorch's memory */
+            hint.certain = str_equal(suffixes[i].suffix, STR(".pickle"));
         return hint;
     }
     if (packed && !has_dot(hint.stem)) /* "simple_trace.gz" */

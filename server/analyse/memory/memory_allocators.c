@@ -84,8 +84,9 @@ static void add_allocator(struct sorter *sorter, struct allocators *all,
         .device = device,
         .is_summed = event->bytes_allocated < 0,
         .is_pool =
-            event->slice < trace->slice_count &&
-            str_equal(trace_name(trace, trace_slice(trace, event->slice).name), STR("[memory]")),
+            str_equal(str_of(trace->format), STR("torch-snapshot")) ||
+            (event->slice < trace->slice_count &&
+             str_equal(trace_name(trace, trace_slice(trace, event->slice).name), STR("[memory]"))),
     };
 }
 

@@ -169,6 +169,45 @@ static void set_op(struct memory_owner *owner, struct str path)
     owner->scope = (struct str){.at = path.at, .count = slash > 0 ? slash - 1 : 0};
 }
 
+/* The calls above the one that names the allocation, outermost first: "main (train.py:8); step". */
+static struct str calls_of(const struct trace *trace, stack_id stack, struct arena *arena)
+{
+    enum { CALLS_MAX = 24 };
+    const struct stack *calls[CALLS_MAX];
+    uint32_t count = 0;
+    struct text text = {0};
+
+    while (stack < trace->stack_count && count < CALLS_MAX) {
+        calls[count++] = &trace->stacks[stack];
+        stack = trace->stacks[stack].parent;
+    }
+    text_puts(&text, stack < trace->stack_count ? "(callers cut off); " : "");
+    for (uint32_t i = count; i-- > 0;) {
+        const struct frame *frame = &calls[i]->frame;
+        struct str file = path_base(trace_name(trace, frame->file));
+
+        text_putf(&text, "%.*s", STR_ARG(trace_name(trace, frame->function)));
+        if (file.count > 0)
+            text_putf(&text, " (%.*s:%u)", STR_ARG(file), frame->line);
+        text_puts(&text, i > 0 ? "; " : "");
+    }
+    struct str ret = str_copy(arena, text_str(&text));
+    text_free(&text);
+    return ret;
+}
+
+/* An allocation with a stack is named by its slice, and lies in the scope of its calls. */
+static void set_calls(struct memory_owner *owner, const struct trace *trace,
+                      struct event_value stack, struct map64 *scopes, uint32_t index,
+                      const struct memory_owner *owners, struct arena *arena)
+{
+    uint32_t *first = map64_at(scopes, stack.bits, index);
+
+    owner->op = trace_name(trace, trace_slice(trace, owner->slice).name);
+    owner->scope =
+        *first == index ? calls_of(trace, (stack_id)stack.bits, arena) : owners[*first].scope;
+}
+
 struct memory_owner *memory_owners(const struct allocator *allocator, const struct alives *alives,
                                    struct arena *arena)
 {
@@ -177,7 +216,10 @@ struct memory_owner *memory_owners(const struct allocator *allocator, const stru
         arena_array(arena, struct memory_owner, (size_t)alives->count + 1);
     struct event_ref *refs = arena_array(arena, struct event_ref, (size_t)alives->count + 1);
     const struct event_value *ops, *regions, *shapes, *types, *kinds;
-    struct map64 paths = {0}; /* slice around -> owner that has its path */
+    const struct event_value *stacks;
+    const bool is_of_stacks = str_equal(str_of(trace->format), STR("torch-snapshot"));
+    struct map64 paths = {0};  /* slice around -> owner that has its path */
+    struct map64 scopes = {0}; /* stack -> owner that has its calls */
 
     for (uint32_t i = 0; i < alives->count; i++)
         refs[i] = alives->items[i].ref;
@@ -186,6 +228,7 @@ struct memory_owner *memory_owners(const struct allocator *allocator, const stru
     shapes = event_values(trace, refs, alives->count, STR("shape"), arena);
     types = event_values(trace, refs, alives->count, STR("data_type"), arena);
     kinds = event_values(trace, refs, alives->count, STR("memory"), arena);
+    stacks = event_values(trace, refs, alives->count, STR("stack"), arena);
     for (uint32_t i = 0; i < alives->count; i++) {
         const struct memory_event *event = allocator_event(allocator, alives->items[i].event);
         struct str op = text_of(trace, ops[i]);
@@ -201,7 +244,12 @@ struct memory_owner *memory_owners(const struct allocator *allocator, const stru
         };
         if (owners[i].category.count == 0)
             owners[i].category = text_of(trace, kinds[i]);
-        if (!is_placeholder(op)) {
+        if (is_of_stacks) {
+            if (stacks[i].type == ARG_UINT64 && stacks[i].bits < trace->stack_count)
+                set_calls(&owners[i], trace, stacks[i], &scopes, i, owners, arena);
+            else
+                owners[i].op = trace_name(trace, trace_slice(trace, owners[i].slice).name);
+        } else if (!is_placeholder(op)) {
             set_op(&owners[i], op);
         } else if (refs[i].parent != NO_SLICE) {
             uint32_t *first = map64_at(&paths, refs[i].parent, i);
@@ -213,5 +261,6 @@ struct memory_owner *memory_owners(const struct allocator *allocator, const stru
         }
     }
     map64_free(&paths);
+    map64_free(&scopes);
     return owners;
 }

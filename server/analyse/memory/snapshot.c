@@ -60,18 +60,27 @@ static int by_time(const void *left, const void *right)
     return by_name(left, right);
 }
 
+static void add_snapshot(struct snapshots *snapshots, const struct host_trace **items,
+                         const struct host_trace *host)
+{
+    if (host->trace->sample_type_count == 0)
+        return;
+    items[snapshots->count++] = host;
+    snapshots->by_time &= host->trace->has_epoch;
+}
+
 void snapshots_of(const struct run_traces *run, struct arena *arena, struct snapshots *ret)
 {
-    const struct host_trace **items =
-        arena_array(arena, const struct host_trace *, run->other_count + 1u);
+    const struct host_trace **items = arena_array(arena, const struct host_trace *,
+                                                  (size_t)run->other_count + run->host_count + 1);
 
     *ret = (struct snapshots){.items = items, .by_time = true};
-    for (uint32_t i = 0; i < run->other_count; i++) {
-        if (run->others[i].trace->sample_type_count == 0)
-            continue;
-        items[ret->count++] = &run->others[i];
-        ret->by_time &= run->others[i].trace->has_epoch;
-    }
+    for (uint32_t i = 0; i < run->other_count; i++)
+        add_snapshot(ret, items, &run->others[i]);
+    /* PyTorch's are both: what was held when they were taken, and how it came to that. */
+    for (uint32_t i = 0; i < run->host_count; i++)
+        if (str_equal(str_of(run->hosts[i].trace->format), STR("torch-snapshot")))
+            add_snapshot(ret, items, &run->hosts[i]);
     qsort(items, ret->count, sizeof(*items), ret->by_time ? by_time : by_name);
 }
 

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/bisect.h"
+#include "base/sort.h"
 #include "trace/sink/sink_state.h"
 
 enum {
@@ -169,16 +171,23 @@ enum status sink_write_about(struct sink *sink)
     return sink_table(sink, TABLE_NOTES, sink->notes, sink->note_count, sizeof(*sink->notes));
 }
 
-static int compare_times(const void *one, const void *other)
+/* Of equal times the one that came first: .slice is still the event. */
+static bool came_before(const struct memory_event *a, const struct memory_event *b)
 {
-    const struct memory_event *a = one, *b = other;
+    return a->at_ps != b->at_ps ? a->at_ps < b->at_ps : a->slice < b->slice;
+}
+SORT_DEFINE(sort_events, struct memory_event, came_before)
 
-    if (a->at_ps != b->at_ps)
-        return a->at_ps < b->at_ps ? -1 : 1;
-    return (a->slice > b->slice) - (a->slice < b->slice); /* in file order: .slice is the event */
+static bool are_sorted(const struct memory_event *events, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++)
+        if (came_before(&events[i], &events[i - 1]))
+            return false;
+    return true;
 }
 
-/* The slice of each event; events come by time, slices are asked for by event. */
+/* Puts them in order, and the slice of each event in the event's place: slices are asked for by
+ * event, in the order in which they came. */
 static void resolve(const struct trace *trace, struct memory_event *events, uint32_t count)
 {
     event_id *wanted = memory_resize(NULL, count, sizeof(*wanted));
@@ -190,12 +199,13 @@ static void resolve(const struct trace *trace, struct memory_event *events, uint
             (distinct == 0 || wanted[distinct - 1] != events[i].slice))
             wanted[distinct++] = events[i].slice;
     trace_slices_of_events(trace, wanted, distinct, found);
-    for (uint32_t i = 0, at = 0; i < count; i++) {
-        if (events[i].slice == NO_SLICE)
-            continue;
-        while (wanted[at] != events[i].slice)
-            at++;
-        events[i].slice = found[at];
+    if (!are_sorted(events, count))
+        sort_events(events, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const event_id event = events[i].slice;
+
+        if (event != NO_SLICE)
+            events[i].slice = found[BISECT(0u, distinct, at, wanted[at] < event)];
     }
     free(wanted);
     free(found);
@@ -216,6 +226,5 @@ enum status sink_write_memory_events(struct sink *sink, const struct trace *trac
     TRY(spill_read(sink->memory_events, 0, table, (size_t)bytes, sink->err));
     struct memory_event *events = (struct memory_event *)table;
     resolve(trace, events, (uint32_t)count);
-    qsort(events, (size_t)count, sizeof(*events), compare_times);
     return OK;
 }
