@@ -222,6 +222,9 @@ static const struct row rows[] = {
      "t = \n"
      "  trace t: t.trace.json\n"
      "  copy t: t.trace.json.gz\n"},
+    {"a memory snapshot of PyTorch is a run", "/p", "t/memory_snapshot.pickle\n",
+     "t/memory_snapshot = t\n"
+     "  trace memory_snapshot: memory_snapshot.pickle\n"},
     {"an nsys export speaks for its report", "/p", "n/report1.nsys-rep\nn/report1.sqlite\n",
      "n/report1 = n\n"
      "  trace report1: report1.sqlite\n"
