@@ -8,6 +8,7 @@
 
 #include "analyse/stats/stats.h"
 #include "analyse/steps/steps.h"
+#include "analyse/steps/steps_doubt.h"
 
 static const char *const outcome_words[] = {
     [OUTCOME_INDEXED] = "indexed", [OUTCOME_IGNORED] = "ignored", [OUTCOME_FAILED] = "failed",
@@ -138,7 +139,7 @@ static void count_devices(const struct trace *trace, const struct attribution *a
     result->device_count_known = result->device_count > 0;
 }
 
-/* The median of the steps that count. */
+/* The median of the steps that count, where a time of them may be stated. */
 static void read_steps(const struct trace *trace, const struct attribution *attribution,
                        struct arena *arena, struct index_result *result)
 {
@@ -161,7 +162,7 @@ static void read_steps(const struct trace *trace, const struct attribution *attr
         if (step_counts(&steps, &steps.items[i]))
             lengths[count++] = steps.items[i].dur_ps;
     }
-    if (count == 0)
+    if (count == 0 || steps_doubt_spans(&run, &steps, arena).count > 0)
         return;
     result->step_median_ps = median_of(lengths, count);
 }

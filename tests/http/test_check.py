@@ -39,6 +39,14 @@ def trace(place, name, ops, op_us=1000, steps=True):
     return path
 
 
+def requests(place):
+    """Its file: each span begins within the one before, as those of tasks that one thread serves by turns."""
+    events = [{"ph": "X", "pid": 2, "tid": 1, "name": "request", "ts": 100 * number, "dur": 250, "args": {"step_num": str(number)}} for number in range(STEPS)]
+    path = place.profiles / "requests.trace.json"
+    path.write_text(json.dumps({"traceEvents": events}))
+    harness.age(path)
+
+
 def cli(server, *words, code=0):
     place = server.place
     done = place.jviewd(*words, "--profile-dir", place.profiles, "--cache-dir", place.cache, "--data-dir", place.dir / "data")
@@ -52,7 +60,8 @@ def traces(server):
                             ("stepless", ["dot.1"], {"steps": False}), ("odd_1", [HOSTILE, "dot.1"], {}),
                             (ODD, [HOSTILE, "dot.1"], {"op_us": 1500})):
         trace(server.place, name, ops, **told)
-    harness.until("the runs to be read", lambda: sum(run["state"] == "ready" for run in server.runs().values()) == 8)
+    requests(server.place)
+    harness.until("the runs to be read", lambda: sum(run["state"] == "ready" for run in server.runs().values()) == 9)
 
 
 def a_limit_needs_no_baseline(server):
@@ -73,6 +82,11 @@ def what_cannot_be_said_is_no_pass(server):
         said = cli(server, "check", "stepless", *words, code=7)
         assert "cannot be said" in said and 'run "stepless" has no steps' in said, said
         assert cli(server, "check", "stepless", *words, "--maybe-exit", "0", code=7) == said, "nobody may turn that off"
+    doubted = cli(server, "check", "requests", "--baseline", "requests", code=7)
+    assert "no step time is stated: 11 of 12 spans on " in doubted, doubted
+    assert good(server, "/api/diff", a="requests", b="requests").json["a"]["basis"] == "the capture"
+    run = good(server, "/api/run", run="requests").json
+    assert run["step_median_ps"] is None and run["step_count"] == STEPS and "no time of the steps is stated" in run["reasons"]["step_median_ps"], run
     other = cli(server, "check", "alpha_1", "--baseline", "stepless", code=7)
     assert 'run "stepless" has no steps' in other, other
     suite = xml.etree.ElementTree.fromstring(cli(server, "check", "stepless", "--max", "step_time=1s", "--format", "junit", code=7))[0]
@@ -165,7 +179,7 @@ def a_trend_of_odd_runs(server):
     told = good(server, "/api/trend", over="step").json
     rows = {row["name"]: row for row in told["rows"]}
     kinds = {note["kind"]: note["count"] for note in told["notes"]}
-    assert kinds["same-step"] == 1 and kinds["cut-off"] == 1 and kinds["no-value"] == 1, told["notes"]
+    assert kinds["same-step"] == 1 and kinds["cut-off"] == 1 and kinds["no-value"] == 2, told["notes"]
     assert "step_700" in rows and rows["stepless"]["value"] is None and rows["stepless"]["reasons"]["value"], rows
     assert len(rows) == len(server.runs())
     steps = [row["step"] for row in told["rows"] if row["step"] is not None]

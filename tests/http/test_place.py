@@ -99,6 +99,24 @@ def a_list_reads_what_it_lists(place):
     assert {run["state"] for run in json.loads(done.stdout)["runs"]} == {"ready"}, done.stdout[:500]
 
 
+def a_snapshot_of_memory_is_not_the_latest(place):
+    """It is newer than every capture, and no timeline."""
+    place.sample("step_500")
+    path = place.profiles / "memory" / "memory.prof"
+    path.parent.mkdir()
+    path.write_bytes((pathlib.Path(__file__).resolve().parent.parent / "golden/cases/memory.prof").read_bytes())
+    harness.age(path)
+    os.utime(path, (path.stat().st_mtime + 60,) * 2)
+    options = ["--profile-dir", place.profiles, *keep(place)]
+    for words in (["latest", *options], [place.profiles, *keep(place)]):
+        done = place.jviewd("overview", *words, "--format", "json")
+        assert done.returncode == 0 and json.loads(done.stdout)["run"]["name"] == "step_500", (words, done.stdout[:200], done.stderr)
+    assert place.jviewd("--extract", place.profiles, "-o", place.dir / "out", *keep(place)).returncode == 0
+    assert [file.name for file in (place.dir / "out").iterdir()] == ["trainer-0.trace.json"]
+    alone = place.jviewd("overview", "memory", *options)
+    assert "30.5 MiB" in alone.stdout.splitlines()[0], alone.stdout
+
+
 def all_profile_directories_are_used(place):
     place.sample("step_500")
     other = place.dir / "other" / "late.trace.json"
@@ -149,5 +167,5 @@ def a_killed_recording_is_named_with_its_line(place):
 
 
 if __name__ == "__main__":
-    harness.main([every_rank_is_waited_for, a_rank_that_came_later_is_read_too, the_latest_is_the_last_that_was_captured, a_list_reads_what_it_lists,
+    harness.main([every_rank_is_waited_for, a_rank_that_came_later_is_read_too, the_latest_is_the_last_that_was_captured, a_list_reads_what_it_lists, a_snapshot_of_memory_is_not_the_latest,
                   all_profile_directories_are_used, a_run_that_was_just_read_is_there, a_killed_recording_is_named_with_its_line])

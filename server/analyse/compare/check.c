@@ -230,12 +230,16 @@ static enum status sample_steps(const struct diff_side *const sides[2],
     unsigned wanted = question->metric == METRIC_OP ? DIFF_OPS : DIFF_STEPS;
 
     for (int side = first; side < 2; side++) {
+        struct str why;
         bool has_steps;
 
-        TRY(diff_has_steps(sides[side], arena, &has_steps, err));
+        TRY(diff_has_steps(sides[side], arena, &has_steps, &why, err));
         if (!has_steps) {
             ret[side].reason =
-                str_format(arena, "run \"%.*s\" has no steps", STR_ARG(sides[side]->run->name));
+                why.count > 0 ? str_format(arena, "of run \"%.*s\" no step time is stated: %.*s",
+                                           STR_ARG(sides[side]->run->name), STR_ARG(why))
+                              : str_format(arena, "run \"%.*s\" has no steps",
+                                           STR_ARG(sides[side]->run->name));
             return OK;
         }
         TRY(diff_measure(sides[side], true, wanted, arena, &measured[side], err));

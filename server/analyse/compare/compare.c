@@ -166,9 +166,10 @@ static enum status measure(const struct diff_side *sides, uint32_t count, struct
 {
     *ret_by_steps = true;
     for (uint32_t i = 0; i < count; i++) {
+        struct str ignored;
         bool has_steps;
 
-        TRY(diff_has_steps(&sides[i], arena, &has_steps, err));
+        TRY(diff_has_steps(&sides[i], arena, &has_steps, &ignored, err));
         *ret_by_steps = *ret_by_steps && has_steps;
     }
     *ret = arena_array(arena, struct measured, count);

@@ -339,13 +339,14 @@ enum status diff_runs(const struct diff_side *a, const struct diff_side *b, stru
 {
     struct measured sides[2];
     struct diff_rows rows;
+    struct str ignored;
     bool a_steps, b_steps;
     enum diff_by how;
 
     *ret = (struct diff){.by = by.count > 0 ? by : STR("op")};
     TRY(by_of(by, &how, err));
-    TRY(diff_has_steps(a, arena, &a_steps, err));
-    TRY(diff_has_steps(b, arena, &b_steps, err));
+    TRY(diff_has_steps(a, arena, &a_steps, &ignored, err));
+    TRY(diff_has_steps(b, arena, &b_steps, &ignored, err));
     ret->by_steps = a_steps && b_steps;
     TRY(diff_measure(a, ret->by_steps, DIFF_ALL, arena, &sides[0], err));
     TRY(diff_measure(b, ret->by_steps, DIFF_ALL, arena, &sides[1], err));
@@ -364,8 +365,9 @@ enum status diff_runs(const struct diff_side *a, const struct diff_side *b, stru
 enum status diff_prepare(const struct diff_side *side, struct arena *arena, struct error *err)
 {
     struct measured measured;
+    struct str ignored;
     bool by_steps;
 
-    TRY(diff_has_steps(side, arena, &by_steps, err));
+    TRY(diff_has_steps(side, arena, &by_steps, &ignored, err));
     return diff_measure(side, by_steps, DIFF_ALL, arena, &measured, err);
 }

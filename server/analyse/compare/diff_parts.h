@@ -43,9 +43,10 @@ MUST_CHECK enum status diff_measure(const struct diff_side *side, bool by_steps,
 /* As bytes, and back: into one with the run's `ops`. False: they are cut, or of another run. */
 void diff_pack(const struct measured *measured, struct text *text);
 bool diff_unpack(struct bytes bytes, struct arena *arena, struct measured *ret);
-/* Are there steps to be counted? */
+/* Are there steps whose time may be stated? If not, `ret_why` is a clause that says what speaks
+ * against those that were found, or "". */
 MUST_CHECK enum status diff_has_steps(const struct diff_side *side, struct arena *arena, bool *ret,
-                                      struct error *err);
+                                      struct str *ret_why, struct error *err);
 
 /* By item of each side: the text of its module's row, which is one for modules of both sides that
  * are the same by what they compute. */

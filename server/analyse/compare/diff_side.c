@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyse/scan/scan.h"
+#include "analyse/steps/steps_doubt.h"
 #include "base/bisect.h"
 #include "trace/ps.h"
 
@@ -289,13 +290,27 @@ static void take_captures(const struct diff_side *side, struct arena *arena, str
     }
 }
 
+/* Nothing is kept of steps that were doubted. */
+static bool steps_are_kept(const struct diff_side *side, struct arena *arena)
+{
+    struct bytes bytes;
+
+    return side->keeper != NULL && side->keeper->get(side->keeper->data, true, arena, &bytes);
+}
+
 enum status diff_has_steps(const struct diff_side *side, struct arena *arena, bool *ret,
-                           struct error *err)
+                           struct str *ret_why, struct error *err)
 {
     struct steps steps;
 
     TRY(steps_find(side->run, side->restriction, arena, &steps, err));
     *ret = steps.count > 0;
+    *ret_why = STR("");
+    if (!*ret || !steps_may_be_doubted(side->restriction) || steps_are_kept(side, arena))
+        return OK;
+    steps_breakdown(side->run, &steps);
+    *ret_why = steps_doubt(side->run, &steps, arena);
+    *ret = ret_why->count == 0;
     return OK;
 }
 

@@ -69,13 +69,6 @@ enum status memo_selections(struct memo *memo, const struct selections **ret, st
     return OK;
 }
 
-/* Only of the whole run is known what there is besides its steps. */
-static bool asks_for_all(const struct restriction *asked)
-{
-    return !asked->has_window && asked->step_range_count == 0 && asked->device_count == 0 &&
-           asked->track_count == 0 && asked->family.count == 0;
-}
-
 /* Steps that do not fit the rest are none: every answer is over the capture then, and says why. */
 static void withdraw_doubted(struct memo *memo, struct steps *steps)
 {
@@ -137,7 +130,7 @@ static enum status make_steps(struct memo *memo, const void **ret, struct error 
     *ret = steps;
     TRY(find_steps(memo, steps, err));
     steps_keep(memo->run, steps, memo->arena);
-    if (asks_for_all(memo->restriction))
+    if (steps_may_be_doubted(memo->restriction))
         withdraw_doubted(memo, steps);
     return OK;
 }

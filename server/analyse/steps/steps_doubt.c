@@ -167,11 +167,19 @@ static uint32_t spans_beside(const struct run_traces *run, const struct steps *s
     return count;
 }
 
-static struct str doubt_of(const struct steps *steps, const struct host_trace *host,
-                           const struct host_sum *sum, uint32_t index, struct arena *arena)
+/* Of spans and of when their work lies, whatever devices did meanwhile. */
+static struct str doubt_of_spans(const struct run_traces *run, const struct steps *steps,
+                                 const struct host_sum *sum, uint32_t index, struct arena *arena)
 {
+    const struct host_trace *host = &run->hosts[index];
+    uint32_t all = 0, beside = spans_beside(run, steps, index, &all);
     int64_t span_ps = 0, work_ps = median_work(steps, index, &span_ps, arena);
 
+    if (beside * BESIDE_SHARE > all)
+        return str_format(arena,
+                          "%u of %u spans on %.*s begin while another one of their thread is open, "
+                          "so none is the time of the loop",
+                          beside, all, STR_ARG(host->name));
     if (sum->one_thread && (double)sum->steps_ps > slack * (double)sum->hull_ps)
         return str_format(arena, "the steps sum to %s on %.*s, whose capture lasts %s",
                           human_ps(sum->steps_ps).text, STR_ARG(host->name),
@@ -179,6 +187,13 @@ static struct str doubt_of(const struct steps *steps, const struct host_trace *h
     if (span_ps > 0 && work_ps / LONGER_WORK > span_ps)
         return str_format(arena, "a span takes %s on %.*s, and what it launched takes %s",
                           human_ps(span_ps).text, STR_ARG(host->name), human_ps(work_ps).text);
+    return STR("");
+}
+
+/* Of what devices and the host did in steps. */
+static struct str doubt_of_work(const struct steps *steps, const struct host_trace *host,
+                                const struct host_sum *sum, struct arena *arena)
+{
     if (steps->confidence == TRUST_HIGH && only_calls(host, sum))
         return str_format(arena,
                           "the spans on %.*s hold calls of programs, and nothing that these "
@@ -199,23 +214,36 @@ static struct str doubt_of(const struct steps *steps, const struct host_trace *h
     return STR("");
 }
 
-struct str steps_doubt(const struct run_traces *run, const struct steps *steps, struct arena *arena)
+static struct str doubt(const struct run_traces *run, const struct steps *steps, bool spans_alone,
+                        struct arena *arena)
 {
     for (uint32_t host = 0; host < run->host_count; host++) {
         const struct host_sum sum = sum_of(run, steps, host, arena);
-        struct str doubt = STR("");
+        struct str ret = STR("");
 
-        uint32_t all = 0, beside = sum.counted > 0 ? spans_beside(run, steps, host, &all) : 0;
-
-        if (beside * BESIDE_SHARE > all)
-            return str_format(arena,
-                              "%u of %u spans on %.*s begin while another one of their thread is "
-                              "open, so none is the time of the loop",
-                              beside, all, STR_ARG(run->hosts[host].name));
         if (sum.counted > 0)
-            doubt = doubt_of(steps, &run->hosts[host], &sum, host, arena);
-        if (doubt.count > 0)
-            return doubt;
+            ret = doubt_of_spans(run, steps, &sum, host, arena);
+        if (sum.counted > 0 && ret.count == 0 && !spans_alone)
+            ret = doubt_of_work(steps, &run->hosts[host], &sum, arena);
+        if (ret.count > 0)
+            return ret;
     }
     return STR("");
+}
+
+struct str steps_doubt(const struct run_traces *run, const struct steps *steps, struct arena *arena)
+{
+    return doubt(run, steps, false, arena);
+}
+
+struct str steps_doubt_spans(const struct run_traces *run, const struct steps *steps,
+                             struct arena *arena)
+{
+    return doubt(run, steps, true, arena);
+}
+
+bool steps_may_be_doubted(const struct restriction *asked)
+{
+    return !asked->has_window && asked->step_range_count == 0 && asked->device_count == 0 &&
+           asked->track_count == 0 && asked->family.count == 0;
 }

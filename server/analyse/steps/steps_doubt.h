@@ -20,5 +20,10 @@
  * capture lasts 1.0 s". Of steps of the whole run, with their breakdowns. */
 struct str steps_doubt(const struct run_traces *run, const struct steps *steps,
                        struct arena *arena);
+/* What needs no breakdowns of it: sum, work, beside. */
+struct str steps_doubt_spans(const struct run_traces *run, const struct steps *steps,
+                             struct arena *arena);
+/* Is this about all there is? Of less nobody knows what there is besides its steps. */
+bool steps_may_be_doubted(const struct restriction *asked);
 
 #endif
