@@ -31,6 +31,7 @@ static const struct route *const all[] = {
     &route_slices,
     &route_search,
     &route_memory,
+    &route_oom,
     &route_hlo,
     &route_source,
     &route_notes,

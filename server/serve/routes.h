@@ -11,7 +11,7 @@ extern const struct route route_runs, route_run, route_tracks, route_slices, rou
 extern const struct route route_tiles, route_counters, route_flows, route_chain, route_search;
 extern const struct route route_top, route_steps, route_hosts, route_overview, route_findings,
     route_flame, route_memory;
-extern const struct route route_hlo, route_compiles, route_transfers, route_threads;
+extern const struct route route_oom, route_hlo, route_compiles, route_transfers, route_threads;
 extern const struct route route_kernels;
 extern const struct route route_critical, route_whatif;
 extern const struct route route_roofline;

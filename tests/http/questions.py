@@ -44,6 +44,7 @@ def questions(server):
         "/api/findings": {"run": RUN, "limit": 2},
         "/api/flame": {"run": RUN, "limit": 8},
         "/api/memory": {"run": RUN},
+        "/api/oom": {"run": RUN, "limit": 10},
         "/api/hlo": {"run": RUN},
         "/api/jobs": {},
         "/api/tables": {},

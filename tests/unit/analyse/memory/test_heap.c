@@ -3,6 +3,7 @@
 #include "unit/analyse/made_run.h"
 
 #include "analyse/memory/heap.h"
+#include "analyse/memory/heap_fit.h"
 
 /* One computation of instructions i0, i1, ..., each using the one before unless told otherwise. */
 enum { INSTRUCTIONS = 40, BUFFERS_MAX = 64, EVENTS_MAX = 256 };
@@ -370,6 +371,108 @@ static void no_assignment(void **state)
     arena_destroy(arena);
 }
 
+/* f32[32,16], or f32[32,32] where the second size is 32. */
+static void shape_buffer(struct made_module *made, const char *proto)
+{
+    made->buffers[made->module.buffer_count - 1].shape =
+        (struct bytes){.at = (const uint8_t *)proto, .count = 6};
+}
+#define F32_32_16 "\x10\x0b\x1a\x02\x20\x10"
+#define F32_32_32 "\x10\x0b\x1a\x02\x20\x20"
+#define F32_8_8 "\x10\x0b\x1a\x02\x08\x08"
+
+/* An argument read by i1, an output that i39 makes, temporaries of i10 and i20 where the output
+ * will be. */
+static void make_fit(struct made_module *made, const char *argument)
+{
+    make_module(made);
+    made->instructions[0].opcode = STR("parameter");
+    made->instructions[INSTRUCTIONS - 1].is_root = true;
+    add_allocation(made, 2048)->is_parameter = true;
+    add_buffer(made, 1, 2048, 0, 0);
+    shape_buffer(made, argument);
+    add_allocation(made, 2048)->is_live_out = true;
+    add_buffer(made, 2, 2048, INSTRUCTIONS - 1, 0);
+    shape_buffer(made, F32_32_16);
+    add_buffer(made, 3, 1024, 10, 0);
+    shape_buffer(made, F32_8_8);
+    add_buffer(made, 4, 512, 20, 512);
+    shape_buffer(made, F32_32_16);
+}
+
+static const struct fit_option *option_of(const struct fit *fit, const char *what)
+{
+    for (uint32_t i = 0; i < fit->option_count; i++)
+        if (strcmp(fit->options[i].what, what) == 0)
+            return &fit->options[i];
+    CHECK("an option of this name", false);
+    return NULL;
+}
+
+/* By hand: 2048 of the argument, then 1024 alive at i10 and i11, 512 at i20 and i21, 2048 at i39.
+ */
+static void what_would_fit(void **state)
+{
+    (void)state;
+    struct made_module made;
+    struct arena *arena = arena_create();
+    struct fit fit;
+    struct error err = {0};
+
+    make_fit(&made, F32_32_16);
+    CHECK_OK("fit", fit_of(&made.module, &(struct fit_question){.batch = 32}, arena, &fit, &err),
+             &err);
+    CHECK_INT("all", fit.total, 4096);
+    CHECK_INT("arguments", fit.arguments, 2048);
+    CHECK_INT("outputs", fit.outputs, 2048);
+    CHECK_INT("donated: the output is in the argument, the largest temporary stays",
+              option_of(&fit, "donate")->bytes, 2048 + 1024);
+    CHECK_INT("half: argument and output", option_of(&fit, "half-batch")->bytes, 1024 + 1024);
+
+    made.instructions[INSTRUCTIONS - 1].opcode = STR("dot");
+    made.operands[INSTRUCTIONS - 1] = 0;
+    CHECK_OK("fit", fit_of(&made.module, &(struct fit_question){0}, arena, &fit, &err), &err);
+    CHECK_INT("read by what makes the output, not in place", option_of(&fit, "donate")->bytes,
+              4096);
+    CHECK_INT("no batch", option_of(&fit, "half-batch")->bytes, -1);
+    CHECK_HAS("no batch", option_of(&fit, "half-batch")->reason.at, "batch= tells no size");
+    arena_destroy(arena);
+}
+
+/* Rather no number than a wrong one. */
+static void what_cannot_be_said(void **state)
+{
+    (void)state;
+    struct made_module made;
+    struct arena *arena = arena_create();
+    struct fit fit;
+    struct error err = {0};
+    const struct fit_question question = {.batch = 32, .remat = STR("layer_")};
+
+    make_fit(&made, F32_32_32);
+    made.instructions[10].scope = STR("jit(f)/jvp(layer_0)/tanh");
+    made.instructions[11].scope = STR("jit(f)/transpose(jvp(layer_0))/mul");
+    CHECK_OK("fit", fit_of(&made.module, &question, arena, &fit, &err), &err);
+    CHECK_INT("a weight of the batch's size", option_of(&fit, "half-batch")->bytes, -1);
+    CHECK_HAS("a weight of the batch's size", option_of(&fit, "half-batch")->reason.at,
+              "at another place too");
+    CHECK_INT("other shapes", option_of(&fit, "donate")->bytes, -1);
+    CHECK_INT("again", option_of(&fit, "remat")->bytes, -1);
+    CHECK_HAS("again", option_of(&fit, "remat")->reason.at, "nothing of scopes that begin so");
+    CHECK_HAS("types", option_of(&fit, "bf16-arguments")->reason.at, "would need 1 KiB less");
+
+    made.buffers[1].size_bytes = made.assigned[1].size_bytes = 64; /* so the peak is at i10 */
+    CHECK_OK("fit", fit_of(&made.module, &question, arena, &fit, &err), &err);
+    CHECK_HAS("again", option_of(&fit, "remat")->reason.at, "at the peak 1 KiB of scopes");
+
+    make_fit(&made, F32_32_16);
+    made.instructions[5].opcode = STR("dot");
+    made.instructions[5].shape = BYTES("\x10\x0b\x1a\x03\x04\x20\x10");
+    CHECK_OK("fit", fit_of(&made.module, &question, arena, &fit, &err), &err);
+    CHECK_HAS("matrices in batches", option_of(&fit, "half-batch")->reason.at, "in batches");
+    arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -382,6 +485,8 @@ int main(void)
         cmocka_unit_test(any_trace),
         cmocka_unit_test(a_schedule_that_runs_its_own_caller),
         cmocka_unit_test(no_assignment),
+        cmocka_unit_test(what_would_fit),
+        cmocka_unit_test(what_cannot_be_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
