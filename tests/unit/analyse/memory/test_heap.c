@@ -381,8 +381,7 @@ static void shape_buffer(struct made_module *made, const char *proto)
 #define F32_32_32 "\x10\x0b\x1a\x02\x20\x20"
 #define F32_8_8 "\x10\x0b\x1a\x02\x08\x08"
 
-/* An argument read by i1, an output that i39 makes, temporaries of i10 and i20 where the output
- * will be. */
+/* An argument read by i1, an output that i39 makes, temporaries of i10 and i20 where it will be. */
 static void make_fit(struct made_module *made, const char *argument)
 {
     make_module(made);
