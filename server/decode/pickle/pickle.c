@@ -504,12 +504,13 @@ const struct pickle_value *pickle_stack(const struct pickle *pickle, size_t *ret
 
 struct str pickle_text(struct bytes file, struct pickle_value value)
 {
-    const uint8_t *at = file.at + value.bits;
+    const uint8_t *at;
     uint64_t count = 0;
     unsigned width;
 
     if (value.kind != PICKLE_TEXT)
         return STR("");
+    at = file.at + value.bits;
     width = *at == 0x8c || *at == 'U' ? 1 : *at == 0x8d ? 8 : 4;
     for (unsigned i = 0; i < width; i++)
         count |= (uint64_t)at[1 + i] << 8 * i;

@@ -408,8 +408,7 @@ static const struct fit_option *option_of(const struct fit *fit, const char *wha
     return NULL;
 }
 
-/* By hand: 2048 of the argument, then 1024 alive at i10 and i11, 512 at i20 and i21, 2048 at i39.
- */
+/* By hand: 2048 of the argument, then 1024 alive at i10 and i11, 512 at i20, 2048 at i39. */
 static void what_would_fit(void **state)
 {
     (void)state;
