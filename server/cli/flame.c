@@ -71,6 +71,16 @@ static void put_node(const json_t *node, const struct scale *scale, int depth)
     }
 }
 
+/* Why there is nothing. */
+static void put_notes(const json_t *notes)
+{
+    size_t index;
+    json_t *note;
+
+    json_array_foreach((json_t *)(uintptr_t)notes, index, note)
+        fprintf(stderr, "jviewd: %s\n", json_string_value(json_object_get(note, "message")));
+}
+
 static int print_tree(const json_t *flame)
 {
     const json_t *root = json_object_get(flame, "root"), *notes = json_object_get(flame, "notes");
@@ -82,6 +92,8 @@ static int print_tree(const json_t *flame)
         return EXIT_NOT_FOUND;
     }
     scale.whole = total_of(root, &scale);
+    if (scale.whole <= 0)
+        put_notes(notes);
     scale.whole = scale.whole > 0 ? scale.whole : 1;
     put_node(root, &scale, 0);
     return EXIT_OK;

@@ -165,6 +165,7 @@ TABLE = {
         true("steps, too", lambda case: "of jit_f(8)," in case.ask("steps")["rule_text"]),
         true("the nearest name", lambda case: 'the nearest name is "jit_f(' in case.run("top", "--module", "jit_g").stderr),
         true("a name of nothing says so", lambda case: [note["message"] for note in case.ask("top", "--name", "nosuch")["notes"]] == ["nothing in the run fits name=nosuch"]),
+        true("a flame of nothing, too", lambda case: "nothing in the run fits name=nosuch" in case.says("flame", "--name", "nosuch")[1]),
         true("runs side by side, too", lambda case: {row["module"] for row in case.rows_of_compare() if row["group"] == "op"} >= {"jit_f(6)", "jit_f(8)", "jit_f(10)"}),
     ],
     "steps/real-remat": [finding("computed a second time"), ("dot.4 ran 32 times", lambda case: case.names("count", by="op").get("dot.4"), 32)],

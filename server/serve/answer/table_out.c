@@ -119,24 +119,26 @@ static struct str filters_of(const struct request *req)
     return ret;
 }
 
-/* The table; one that a filter left without rows, and that does not say why, says so. */
-static const struct table *explained(const struct request *req, const struct table *table)
+uint32_t nothing_fits_note(const struct request *req, struct answer_note *ret)
 {
-    struct str filters = STR("");
+    struct str filters = filters_of(req);
 
-    if (table->row_count_all == 0 && table->note_count == 0)
-        filters = filters_of(req);
-    if (filters.count == 0)
-        return table;
-
-    struct table *ret = arena_new(req->arena, struct table);
-    struct answer_note *note = arena_new(req->arena, struct answer_note);
-
-    *note = (struct answer_note){
+    *ret = (struct answer_note){
         .kind = "nothing-fits",
         .severity = NOTE_INFO,
         .message = str_format(req->arena, "nothing in the run fits %.*s", STR_ARG(filters)),
         .count = 1};
+    return filters.count > 0;
+}
+
+/* The table; one that a filter left without rows, and that does not say why, says so. */
+static const struct table *explained(const struct request *req, const struct table *table)
+{
+    struct answer_note *note = arena_new(req->arena, struct answer_note);
+    struct table *ret = arena_new(req->arena, struct table);
+
+    if (table->row_count_all > 0 || table->note_count > 0 || nothing_fits_note(req, note) == 0)
+        return table;
     *ret = *table;
     ret->notes = note;
     ret->note_count = 1;

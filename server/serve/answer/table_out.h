@@ -31,6 +31,10 @@ uint32_t table_cut_note(const struct table *table, const struct answer_note *not
 void json_put_table_noted(struct json *json, const struct answer_note *const lists[2],
                           const uint32_t counts[2], const struct table *table);
 
+/* Of an answer that is empty: how many notes, 1 or 0, are to say that the question's filters leave
+ * nothing. */
+uint32_t nothing_fits_note(const struct request *req, struct answer_note *ret);
+
 /* format=csv or md: answers and is true; else false and nothing was done. */
 bool reply_table_text(const struct request *req, struct reply *reply, const struct table *table);
 

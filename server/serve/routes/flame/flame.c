@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "serve/answer/reply.h"
+#include "serve/answer/table_out.h"
 #include "serve/routes.h"
 #include "serve/routes/flame/flame_parts.h"
 
@@ -126,8 +127,10 @@ static void put_json(struct request *req, struct reply *reply, const struct run_
         .count = 1};
     bool is_deep =
         flame->node_count > 0 && levels_below(flame, &flame->nodes[0]) >= JSON_LEVELS_MAX;
-    uint32_t counts[3] = {0, flame->note_count, is_deep};
-    const struct answer_note *lists[3] = {request_notes(req, &counts[0]), flame->notes, &deep};
+    struct answer_note nothing;
+    uint32_t counts[4] = {0, flame->note_count, is_deep, 0};
+    const struct answer_note *lists[4] = {request_notes(req, &counts[0]), flame->notes, &deep,
+                                          &nothing};
     struct json json = reply_json(reply);
 
     json_open(&json, '{');
@@ -153,7 +156,9 @@ static void put_json(struct request *req, struct reply *reply, const struct run_
         put_node(&json, flame, &flame->nodes[0]);
     else
         json_add_null(&json);
-    json_put_notes(&json, lists, counts, 3);
+    if (flame->node_count > 0 && flame->nodes[0].total_ps == 0)
+        counts[3] = nothing_fits_note(req, &nothing);
+    json_put_notes(&json, lists, counts, 4);
     json_close(&json, '}');
 }
 
