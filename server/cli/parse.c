@@ -16,6 +16,7 @@
 
 #include "cli/cli.h"
 #include "cli/parameters.h"
+#include "cli/standard_input.h"
 #include "serve/answer/json_out.h"
 
 struct parse {
@@ -472,6 +473,8 @@ static enum status place_operands(struct parse *parse, const char *default_root,
         else
             use_default_root(parse, default_root);
     } else {
+        if (verb->reads_stdin && strcmp(parse->operands[0], "-") == 0)
+            TRY(standard_input_file(parse->arena, &parse->operands[0], err));
         place_runs(parse, default_root);
         if (verb->needs != NULL)
             put_parameter(parse, str_of(verb->needs), str_of(parse->operands[1]));

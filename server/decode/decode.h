@@ -49,7 +49,7 @@ struct decoder {
 };
 
 extern const struct decoder decode_xspace, decode_trace_json, decode_pprof, decode_perfetto;
-extern const struct decoder decode_record, decode_torch_snapshot;
+extern const struct decoder decode_record, decode_torch_snapshot, decode_oom_report;
 extern const struct decoder decode_nsys, decode_nsys_jax, decode_nsys_jax_ranges,
     decode_nsys_jax_table;
 extern const struct decoder decode_hlo_proto, decode_hlo_text, decode_xla_dump;

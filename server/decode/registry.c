@@ -422,10 +422,10 @@ static const struct format before_decoders[] = {
 };
 
 static const struct decoder *const decoders[] = {
-    &decode_trace_json,     &decode_nsys,     &decode_nsys_jax, &decode_nsys_jax_ranges,
-    &decode_nsys_jax_table, &decode_xspace,   &decode_pprof,    &decode_hlo_proto,
-    &decode_hlo_text,       &decode_xla_dump, &decode_perfetto, &decode_record,
-    &decode_torch_snapshot,
+    &decode_trace_json,     &decode_nsys,       &decode_nsys_jax, &decode_nsys_jax_ranges,
+    &decode_nsys_jax_table, &decode_xspace,     &decode_pprof,    &decode_hlo_proto,
+    &decode_hlo_text,       &decode_xla_dump,   &decode_perfetto, &decode_record,
+    &decode_torch_snapshot, &decode_oom_report,
 };
 
 static const struct format after_decoders[] = {

@@ -62,6 +62,7 @@ struct verb {
                                           may then be --all; or NULL */
     const char *sends;                 /* the body that is posted with its flags; or NULL */
     const char *repeats;               /* a parameter whose flag may stand several times; or NULL */
+    bool reads_stdin;                  /* "-" for RUN: what is piped in */
     bool two_runs;                     /* operands fill a= and b=; the verb takes no run= */
     bool many_runs;                    /* operands fill runs=; the verb takes no run= */
     const char *other_run;             /* the parameter that names a second run, or NULL */

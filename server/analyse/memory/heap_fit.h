@@ -49,4 +49,9 @@ MUST_CHECK enum status fit_of(const struct hlo_module *module, const struct fit_
 void fit_table(const struct hlo_module *module, const struct heap *heap, const struct fit *fit,
                const struct page *page, struct arena *arena, struct table *ret);
 
+/* The same rows of what a message, a snapshot or a memory profile tells: its sums ("now") and who
+ * held memory ("holder"). False: it tells nothing in bytes. */
+bool oom_told_table(const struct trace *trace, const struct page *page, struct arena *arena,
+                    struct table *ret);
+
 #endif

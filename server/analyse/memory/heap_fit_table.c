@@ -2,29 +2,19 @@
 /* What a module needs, who holds it, and what would fit, as rows. */
 #include "analyse/memory/heap_fit.h"
 
+#include "analyse/memory/oom_columns.h"
 #include "analyse/table.h"
 #include "base/sort.h"
 
-enum fit_column {
-    FIT_KIND,
-    FIT_WHAT,
-    FIT_BYTES,
-    FIT_SHARE,
-    FIT_LESS,
-    FIT_SCOPE,
-    FIT_SOURCE,
-    FIT_TEXT
-};
-
-static const struct column columns[] = {
-    [FIT_KIND] = {"row_kind", "kind", UNIT_TEXT, true},
-    [FIT_WHAT] = {"what", "what", UNIT_TEXT, true},
-    [FIT_BYTES] = {"bytes", "size", UNIT_BYTES, true},
-    [FIT_SHARE] = {"share", "share", UNIT_SHARE, true},
-    [FIT_LESS] = {"less_bytes", "less", UNIT_BYTES, true},
-    [FIT_SCOPE] = {"scope", "scope", UNIT_TEXT, true},
-    [FIT_SOURCE] = {"source", "source", UNIT_TEXT, true},
-    [FIT_TEXT] = {"text", "what to do, or why not", UNIT_TEXT, true},
+const struct column oom_columns[OOM_COLUMN_COUNT] = {
+    [OOM_KIND] = {"row_kind", "kind", UNIT_TEXT, true},
+    [OOM_WHAT] = {"what", "what", UNIT_TEXT, true},
+    [OOM_BYTES] = {"bytes", "size", UNIT_BYTES, true},
+    [OOM_SHARE] = {"share", "share", UNIT_SHARE, true},
+    [OOM_LESS] = {"less_bytes", "less", UNIT_BYTES, true},
+    [OOM_SCOPE] = {"scope", "scope", UNIT_TEXT, true},
+    [OOM_SOURCE] = {"source", "source", UNIT_TEXT, true},
+    [OOM_TEXT] = {"text", "what to do, or why not", UNIT_TEXT, true},
 };
 
 enum { NOW_ROWS = 5, HOLDERS_MAX = 1000 };
@@ -70,7 +60,7 @@ static struct cell share_cell(const struct fit_rows *rows, int64_t bytes)
                                 : cell_null(STR("the module needs no memory"));
 }
 
-static struct cell now_cell(const struct fit_rows *rows, uint32_t row, enum fit_column column)
+static struct cell now_cell(const struct fit_rows *rows, uint32_t row, enum oom_column column)
 {
     const struct {
         const char *what, *text;
@@ -85,15 +75,15 @@ static struct cell now_cell(const struct fit_rows *rows, uint32_t row, enum fit_
     };
 
     switch (column) {
-    case FIT_KIND:
+    case OOM_KIND:
         return cell_text(STR("now"));
-    case FIT_WHAT:
+    case OOM_WHAT:
         return cell_text(str_of(now[row].what));
-    case FIT_BYTES:
+    case OOM_BYTES:
         return cell_integer(now[row].bytes);
-    case FIT_SHARE:
+    case OOM_SHARE:
         return share_cell(rows, now[row].bytes);
-    case FIT_TEXT:
+    case OOM_TEXT:
         return cell_text(str_of(now[row].text));
     default:
         return cell_null(STR("it is a sum"));
@@ -114,7 +104,7 @@ static struct str holder_name(const struct fit_rows *rows, const struct heap_buf
     return ret;
 }
 
-static struct cell holder_cell(const struct fit_rows *rows, uint32_t row, enum fit_column column)
+static struct cell holder_cell(const struct fit_rows *rows, uint32_t row, enum oom_column column)
 {
     static const struct hlo_instruction nothing = {0};
     const struct heap_buffer *buffer = &rows->heap->buffers[rows->holders[row]];
@@ -123,18 +113,18 @@ static struct cell holder_cell(const struct fit_rows *rows, uint32_t row, enum f
                                         : &rows->module->instructions[buffer->instruction];
 
     switch (column) {
-    case FIT_KIND:
+    case OOM_KIND:
         return cell_text(STR("holder"));
-    case FIT_WHAT:
+    case OOM_WHAT:
         return cell_text(holder_name(rows, buffer));
-    case FIT_BYTES:
+    case OOM_BYTES:
         return cell_integer(buffer->bytes);
-    case FIT_SHARE:
+    case OOM_SHARE:
         return share_cell(rows, buffer->bytes);
-    case FIT_SCOPE:
+    case OOM_SCOPE:
         return instruction->scope.count > 0 ? cell_text(instruction->scope)
                                             : cell_null(STR("the instruction has no scope"));
-    case FIT_SOURCE:
+    case OOM_SOURCE:
         return instruction->file.count > 0
                    ? cell_text(str_format(rows->arena, "%.*s:%llu", STR_ARG(instruction->file),
                                           (unsigned long long)instruction->source_line))
@@ -144,23 +134,23 @@ static struct cell holder_cell(const struct fit_rows *rows, uint32_t row, enum f
     }
 }
 
-static struct cell option_cell(const struct fit_rows *rows, uint32_t row, enum fit_column column)
+static struct cell option_cell(const struct fit_rows *rows, uint32_t row, enum oom_column column)
 {
     const struct fit_option *option = &rows->fit->options[row];
 
     switch (column) {
-    case FIT_KIND:
+    case OOM_KIND:
         return cell_text(STR("option"));
-    case FIT_WHAT:
+    case OOM_WHAT:
         return cell_text(str_of(option->what));
-    case FIT_BYTES:
+    case OOM_BYTES:
         return option->bytes >= 0 ? cell_integer(option->bytes) : cell_null(option->reason);
-    case FIT_SHARE:
+    case OOM_SHARE:
         return option->bytes >= 0 ? share_cell(rows, option->bytes) : cell_null(option->reason);
-    case FIT_LESS:
+    case OOM_LESS:
         return option->bytes >= 0 ? cell_integer(rows->fit->total - option->bytes)
                                   : cell_null(option->reason);
-    case FIT_TEXT:
+    case OOM_TEXT:
         return cell_text(option->bytes >= 0
                              ? option->text
                              : str_format(rows->arena, "%.*s Cannot be said: %.*s.",
@@ -175,11 +165,11 @@ static struct cell fit_cell(const void *data, uint32_t row, uint32_t column)
     const struct fit_rows *rows = data;
 
     if (row < NOW_ROWS)
-        return now_cell(rows, row, (enum fit_column)column);
+        return now_cell(rows, row, (enum oom_column)column);
     row -= NOW_ROWS;
     return row < rows->fit->option_count
-               ? option_cell(rows, row, (enum fit_column)column)
-               : holder_cell(rows, row - rows->fit->option_count, (enum fit_column)column);
+               ? option_cell(rows, row, (enum oom_column)column)
+               : holder_cell(rows, row - rows->fit->option_count, (enum oom_column)column);
 }
 
 void fit_table(const struct hlo_module *module, const struct heap *heap, const struct fit *fit,
@@ -190,8 +180,8 @@ void fit_table(const struct hlo_module *module, const struct heap *heap, const s
 
     find_holders(&rows);
 
-    struct table_source source = {.columns = columns,
-                                  .column_count = COUNT(columns),
+    struct table_source source = {.columns = oom_columns,
+                                  .column_count = OOM_COLUMN_COUNT,
                                   .row_count = NOW_ROWS + fit->option_count + rows.holder_count,
                                   .cell = fit_cell,
                                   .data = &rows};

@@ -6,10 +6,14 @@
  *             {"row_kind": "option", "what": "donate", "bytes": 3072, "less_bytes": 1024, ...},
  *             {"row_kind": "holder", "what": "temporary dot.3 f32[8,32]", "bytes": 1024, ...}]}
  *
+ * A run without modules answers with what its newest message, snapshot or memory profile tells:
+ * "module" and "total_bytes" are null then.
+ *
  * Without module= the one that ran longest among those with a buffer assignment, or, where none
  * ran, the one that needs most.
  */
 #include "analyse/memory/heap_fit.h"
+#include "analyse/memory/snapshot.h"
 
 #include "analyse/table.h"
 #include "serve/answer/table_out.h"
@@ -83,6 +87,8 @@ static enum status make(struct request *req, const struct run_traces *run, struc
                         struct error *err)
 {
     struct hlo_modules modules;
+    struct snapshots snapshots;
+    struct page page;
     const struct hlo_listed *listed;
 
     *ret = (struct told){0};
@@ -94,11 +100,18 @@ static enum status make(struct request *req, const struct run_traces *run, struc
         TRY(choose(req, run, &modules, &listed, err));
     if (listed != NULL)
         return tell(req, run, listed, ret, err);
-    table_tell_missing(&ret->table, "no-buffers",
-                       STR("no file of the run holds a compiled module with its buffer assignment: "
-                           "XLA_FLAGS=\"--xla_dump_to=DIR --xla_dump_hlo_as_proto\" writes them, "
-                           "and JAX's profiler unless its option enable_hlo_proto is off"),
-                       req->arena);
+    TRY(request_page(req, &page, err));
+    snapshots_of(run, req->arena, &snapshots);
+    if (snapshots.count > 0 &&
+        oom_told_table(snapshots.items[snapshots.count - 1]->trace, &page, req->arena, &ret->table))
+        return OK;
+    table_tell_missing(
+        &ret->table, "no-buffers",
+        STR("no file of the run holds a compiled module with its buffer assignment, nor a "
+            "message, snapshot or profile of memory: "
+            "XLA_FLAGS=\"--xla_dump_to=DIR --xla_dump_hlo_as_proto\" writes them, "
+            "and JAX's profiler unless its option enable_hlo_proto is off"),
+        req->arena);
     return OK;
 }
 
@@ -129,11 +142,12 @@ static enum status get_oom(struct request *req, struct reply *reply, struct erro
 static const struct verb verb = {
     .name = "oom",
     .summary = "what a module needs, who holds it, what would fit",
-    .operands = "RUN",
-    .note = "RUN may be a directory that XLA_FLAGS=\"--xla_dump_to=DIR "
-            "--xla_dump_hlo_as_proto\"\nfilled, or one of its *.hlo.pb. --batch 32 is the first "
-            "size of the data's arguments,\n--remat layer_ how the scopes begin that could be "
-            "computed again.\n"};
+    .operands = "RUN|-",
+    .reads_stdin = true,
+    .note = "RUN may be the text of an error (- reads it from a pipe), a memory snapshot or\n"
+            "profile, a *.hlo.pb, or the directory that XLA_FLAGS=\"--xla_dump_to=DIR\n"
+            "--xla_dump_hlo_as_proto\" filled. --batch 32 is the first size of the data's\n"
+            "arguments, --remat layer_ how the scopes begin that could be computed again.\n"};
 
 const struct route route_oom = {.method = "GET",
                                 .path = "/api/oom",
