@@ -129,7 +129,7 @@ static stack_id push_scope(struct oom_report *report, struct str scope, struct s
     uint32_t depth = 0, parts = 0;
     size_t from = 0;
 
-    for (size_t at = 0; at <= scope.count; at++) {
+    for (size_t at = 0; scope.count > 0 && at <= scope.count; at++) {
         bool is_end = at == scope.count;
 
         if (!is_end) {
