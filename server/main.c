@@ -45,13 +45,14 @@ static void help(void)
            "  doctor     what stands between you and your profiles\n"
            "  prune      what eats the disk, and which profiles may go\n"
            "  export     the tables of every run as Parquet, Arrow, CSV or JSON\n"
+           "  fleet      slowest ops, latest hosts, jobs that wait: over all runs\n"
            "  plan       which runs each of several workers should take\n");
     for (uint32_t i = 0; (verb = cli_verb_at(i)) != NULL; i++)
         printf("  %-10s %s\n", verb->name, verb->summary);
 }
 
-static const char *const own_verbs[] = {"serve",  "open",  "collect", "capture", "index",
-                                        "doctor", "prune", "export",  "plan",    "help"};
+static const char *const own_verbs[] = {"serve", "open",   "collect", "capture", "index", "doctor",
+                                        "prune", "export", "plan",    "fleet",   "help"};
 enum { OWN_VERBS = COUNT(own_verbs) };
 
 /* `help VERB` is `VERB --help`, so that each verb tells its own. */
@@ -111,6 +112,8 @@ int main(int argc, char **argv)
         _exit(sql_worker(&routes, STDIN_FILENO,
                          STDOUT_FILENO)); /* the system takes back what it opened */
     memory_prepare();
+    if (strcmp(verb, "index") == 0 && index_asks_store(argc, argv))
+        return index_store_main(argc - 1, argv + 1);
     if (strcmp(verb, "index") == 0)
         return index_main(argc - 1, argv + 1);
     if (strcmp(verb, "serve") == 0)
@@ -127,6 +130,8 @@ int main(int argc, char **argv)
         return prune_main(argc - 1, argv + 1);
     if (strcmp(verb, "export") == 0)
         return export_main(argc - 1, argv + 1);
+    if (strcmp(verb, "fleet") == 0)
+        return fleet_main(argc - 1, argv + 1);
     if (strcmp(verb, "plan") == 0)
         return plan_main(argc - 1, argv + 1);
     if (cli_find(verb) != NULL)

@@ -131,6 +131,7 @@ static enum status start_ingest(struct app *app, bool on_demand, struct error *e
         .workers = options->workers,
         .follow_symlinks = options->follow_symlinks,
         .convert = options->convert,
+        .store = app->store,
         .poll = options->poll,
         .on_demand = on_demand,
         .uploads = app->uploads == NULL ? NULL : uploads_dir(app->uploads),
@@ -156,6 +157,11 @@ int app_with_store(struct app *app, bool on_demand, int (*use)(struct app *app, 
         return app_failed(&err);
     if (app->cache_trouble.count > 0)
         log_warning("%.*s", STR_ARG(app->cache_trouble));
+    if (options->index_store[0] != '\0' &&
+        index_store_open(options->index_store, &app->store, &err) != OK) {
+        cache_close(app->cache);
+        return app_failed(&err);
+    }
     user_open(options->data_dir == NULL ? "" : options->data_dir, &app->user);
     if (catalog_open(cache_dir(app->cache), &app->catalog, &err) == OK &&
         start_ingest(app, on_demand, &err) == OK) {
@@ -176,6 +182,7 @@ int app_with_store(struct app *app, bool on_demand, int (*use)(struct app *app, 
     uploads_close(app->uploads);
     catalog_close(app->catalog);
     user_close(app->user);
+    index_store_close(app->store);
     cache_close(app->cache);
     return code;
 }
@@ -406,6 +413,8 @@ static int run_command(struct app *app, int argc, char **argv)
     app->options.roots = (struct texts){.at = call.roots, .count = call.root_count};
     if (call.cache_dir != NULL && call.cache_dir[0] != '\0')
         app->options.cache_dir = call.cache_dir;
+    if (call.index_store != NULL)
+        app->options.index_store = call.index_store;
     if (call.data_dir != NULL)
         app->options.data_dir = call.data_dir;
     app->options.follow_symlinks |= call.follow_symlinks;

@@ -22,10 +22,11 @@ struct options {
     struct texts roots;    /* profile directories or files, as given */
     const char *root_rule; /* where the only root comes from when none was given; else NULL */
     const char *bind;
-    int port;              /* 0: any free one */
-    unsigned port_tries;   /* ports upwards from there that will do */
-    const char *cache_dir; /* "" the usual place */
-    const char *data_dir;  /* of notes and baselines; "" the usual place */
+    int port;                /* 0: any free one */
+    unsigned port_tries;     /* ports upwards from there that will do */
+    const char *cache_dir;   /* "" the usual place */
+    const char *index_store; /* that many machines share; "" none */
+    const char *data_dir;    /* of notes and baselines; "" the usual place */
     uint64_t cache_bytes_max;
     uint64_t memory_bytes_max; /* of questions together; 0: not said */
     uint64_t upload_bytes_max; /* of one file; UINT64_MAX: not said */

@@ -7,6 +7,7 @@
 
 #include "app/app.h"
 #include "serve/serve.h"
+#include "store/index_store.h"
 
 struct app { /* the rooms that are open */
     struct arena *arena;
@@ -14,7 +15,8 @@ struct app { /* the rooms that are open */
     struct texts roots;   /* absolute; that of uploads stands last */
     uint32_t given_count; /* of roots: without that of uploads */
     struct cache *cache;
-    struct str cache_trouble; /* why it is a temporary one; "" it is the one asked for */
+    struct str cache_trouble;  /* why it is a temporary one; "" it is the one asked for */
+    struct index_store *store; /* NULL: none is shared */
     struct catalog *catalog;
     struct user *user;
     struct ingest *ingest;

@@ -35,6 +35,7 @@ struct cli_call { /* what was asked; texts live in the arena handed to cli_parse
     struct str roots[CLI_OPERANDS_MAX]; /* the directories or files to open */
     uint32_t root_count;
     const char *cache_dir;     /* "" the usual one */
+    const char *index_store;   /* NULL: as the environment or the config file say */
     const char *data_dir;      /* NULL: as the environment or the config file say */
     bool follow_symlinks;      /* wherever they lead */
     bool wide;                 /* tables are as wide as they come, whatever the terminal's width */

@@ -6,7 +6,8 @@
 #include "cli/verbs.h"
 
 static const char *const serve_flags =
-    "--profile-dir --logdir --port --bind --host --bind_all --cache-dir --data-dir --base-path "
+    "--profile-dir --logdir --port --bind --host --bind_all --cache-dir --index-store --data-dir "
+    "--base-path "
     "--public-url "
     "--open --ui "
     "--list-only --extract --auth --allowed-host --source-root --follow-symlinks --convert "
@@ -30,7 +31,8 @@ static void put_flags(const struct verb *verb)
     }
     if (verb->own_flag != NULL)
         printf("--%s ", verb->own_flag);
-    fputs("--profile-dir --cache-dir --data-dir --follow-symlinks --wide --format --output --help",
+    fputs("--profile-dir --cache-dir --index-store --data-dir --follow-symlinks --wide --format "
+          "--output --help",
           stdout);
 }
 
@@ -52,7 +54,7 @@ static void put_bash(void)
           "--sampling-frequency --cuda-graph-trace --system --finalize --hlo-dump --py-locations "
           "--kill --env-var --quiet --help\" ;;\n",
           stdout);
-    printf("    *) words=\"serve index open doctor prune export plan collect");
+    printf("    *) words=\"serve index open doctor prune export plan fleet collect");
     for (uint32_t i = 0; (verb = cli_verb_at(i)) != NULL; i++)
         printf(" %s", verb->name);
     printf(" %s\" ;;\n    esac\n", serve_flags);

@@ -13,6 +13,7 @@ static const struct {
 } own_flags[] = {
     {"--profile-dir DIR", "look RUN up by name below DIR; may stand several times (also --logdir)"},
     {"--cache-dir DIR", "where indexes are kept"},
+    {"--index-store DIR", "where indexes are that others made, too"},
     {"--data-dir DIR", "where notes and baselines are kept"},
     {"--follow-symlinks", "follow symbolic links, wherever they lead"},
     {"--wide", "all columns of a table, however narrow the terminal is"},

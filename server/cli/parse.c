@@ -126,6 +126,8 @@ static bool take_own_flag(struct parse *parse, struct str name, const char *valu
         parse->root_given = true;
     } else if (str_equal(name, STR("cache-dir"))) {
         call->cache_dir = value;
+    } else if (str_equal(name, STR("index-store"))) {
+        call->index_store = value;
     } else if (str_equal(name, STR("data-dir"))) {
         call->data_dir = value;
     } else if (str_equal(name, STR("format"))) {

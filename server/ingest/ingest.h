@@ -18,7 +18,8 @@ struct ingest_options {
     unsigned workers; /* 0: half the cores */
     bool follow_symlinks, poll;
     const char *uploads; /* the root whose runs are deleted by us: no trace of them is kept */
-    bool convert;        /* reports of other programs, by these */
+    const struct index_store *store; /* indexes that others made; NULL: none */
+    bool convert;                    /* reports of other programs, by these */
     bool on_demand; /* commands: look once, index what is asked for, and what only its content can
                      * tell to be a run */
 };

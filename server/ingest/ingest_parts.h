@@ -18,6 +18,7 @@
 #include "discover/watch.h"
 #include "index/index_result.h"
 #include "ingest/ingest.h"
+#include "store/index_store.h"
 
 enum { PUBLISHING_COUNT = 16 };
 
@@ -176,6 +177,13 @@ struct child_job { /* texts are the worker's own */
 MUST_CHECK enum status child_index(const struct child_job *job, struct arena *arena,
                                    struct index_result *ret, bool *ret_transient,
                                    struct error *err);
+
+/* ingest_shared.c. The index of the file out of the store that others share: its files are where
+ * the child would have written them. False: it is not there, or is damaged. */
+bool shared_get(struct ingest *ingest, const struct child_job *job, struct arena *arena,
+                const char *segment, const char *attribution, struct index_result *ret);
+void shared_put(struct ingest *ingest, const struct index_result *result, const char *segment,
+                const char *attribution);
 
 /* ingest_next.c. Are its files to be read, or only when they are asked for? */
 bool run_is_wanted(const struct ingest *ingest, const struct ingest_run *run);

@@ -233,7 +233,12 @@ static enum status produce(struct work *work, struct index_result *ret, bool *re
 {
     find_twin(work);
     TRY(prepare(work, err));
+    *ret_transient = false;
+    if (work->unless[0] == '\0' &&
+        shared_get(work->ingest, &work->job, work->arena, work->segment, work->attribution, ret))
+        return adopt(work, ret, err);
     TRY(child_index(&work->job, work->arena, ret, ret_transient, err));
+    shared_put(work->ingest, ret, work->segment, work->attribution);
     return adopt(work, ret, err);
 }
 

@@ -18,7 +18,7 @@ enum { RUNS_MAX = 10000, SCAN_US = 20000, SHOWN_MAX = 60 };
 #define COLD_AGE_NS (INT64_C(86400) * 1000000000) /* younger is not packed unless asked */
 
 struct question {
-    const char *root, *cache_dir, *data_dir;
+    const char *root, *cache_dir, *data_dir, *index_store;
     struct prune_wish wish;
     bool delete, compress, yes, help;
 };
@@ -225,6 +225,8 @@ static int prune(struct app *app, const void *data)
     uint64_t bytes;
     int64_t now_ns = clock_unix_ns();
 
+    if (all.question->index_store != NULL)
+        return prune_store(app, all.question->delete);
     if (trouble.count > 0 && all.question->delete) {
         fprintf(stderr, "jviewd: %.*s What is pinned is not known, so nothing was deleted.\n",
                 STR_ARG(trouble));
@@ -277,6 +279,8 @@ static enum status read_question(int argc, char **argv, struct question *ret, st
             ret->yes = true;
         else if (strcmp(argv[i], "--cache-dir") == 0 && value != NULL)
             ret->cache_dir = argv[++i];
+        else if (strcmp(argv[i], "--index-store") == 0 && value != NULL)
+            ret->index_store = argv[++i];
         else if (strcmp(argv[i], "--data-dir") == 0 && value != NULL)
             ret->data_dir = argv[++i];
         else if ((strcmp(argv[i], "--profile-dir") == 0 || strcmp(argv[i], "--logdir") == 0) &&
@@ -287,12 +291,15 @@ static enum status read_question(int argc, char **argv, struct question *ret, st
         else if (argv[i][0] == '-' || ret->root != NULL)
             return fail(err, ERR_INVALID,
                         "prune does not understand %s: jviewd prune [DIR] [--keep N] [--older-than "
-                        "30d] [--max-size 20G] [--delete | --compress [--yes]] [--cache-dir DIR] "
-                        "[--data-dir DIR]",
+                        "30d] [--max-size 20G] [--delete | --compress [--yes]] [--index-store DIR "
+                        "[--delete]] [--cache-dir DIR] [--data-dir DIR]",
                         argv[i]);
         else
             ret->root = argv[i];
     }
+    if (ret->index_store != NULL &&
+        (ret->compress || ret->wish.has_keep || ret->wish.has_size || ret->wish.age_ns != 0))
+        return fail(err, ERR_INVALID, "--index-store goes with --delete alone");
     if (ret->root == NULL)
         ret->root = options_default_root(&rule);
     if (ret->compress ? ret->delete || ret->wish.has_size : ret->yes)
@@ -318,6 +325,8 @@ static void help(void)
            "zstd;\n"
            "                    runs stay what they are. Shows what that would win\n"
            "  --yes             pack what the list says\n"
+           "  --index-store S   instead: which indexes in S no run below DIR needs any more; with\n"
+           "                    --delete they go, once all runs were read\n"
            "  --cache-dir DIR, --data-dir DIR\n\n"
            "Exit codes: 0 done, 2 usage, 3 no such directory, 4 something could not be deleted.\n");
 }
@@ -341,6 +350,7 @@ static int run_question(const struct question *question)
             app.options.cache_dir = question->cache_dir;
         if (question->data_dir != NULL)
             app.options.data_dir = question->data_dir;
+        app.options.index_store = question->index_store == NULL ? "" : question->index_store;
         code = app_with_store(&app, true, prune, question);
     }
     arena_destroy(app.arena);

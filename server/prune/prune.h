@@ -45,6 +45,10 @@ MUST_CHECK enum status prune_file(const char *root, struct str path,
 MUST_CHECK enum status prune_open_directory(const char *root, struct str path, int *ret_fd,
                                             char ret_name[256], struct error *err);
 
+/* Which indexes of the store that was opened no run below the roots needs; removes them where it is
+ * known of all. The exit code. */
+int prune_store(struct app *app, bool delete);
+
 /* argv[0] is the verb. */
 int prune_main(int argc, char **argv);
 

@@ -15,6 +15,9 @@ static const char export_usage[] =
     "jviewd export [PATH...] --to DIR [--tables A,B | --tables all] [--format "
     "parquet|arrow|csv|jsonl] [--part I/N | --runs ID,...] [--replace] [--schema] [--cache-dir "
     "DIR]";
+static const char index_usage[] =
+    "jviewd index [PATH...] --index-store DIR [--part I/N | --runs ID,...] "
+    "[--follow-symlinks] [--cache-dir DIR]";
 static const char plan_usage[] =
     "jviewd plan [PATH...] --parts N [--part I] [--follow-symlinks] [--cache-dir DIR]";
 
@@ -37,10 +40,15 @@ static bool take_value(struct wishes *wishes, const char *word, const char *valu
         wishes->tables = value;
     else if (strcmp(word, "--cache-dir") == 0)
         wishes->cache_dir = value;
+    else if (strcmp(word, "--index-store") == 0)
+        wishes->index_store = value;
     else if (strcmp(word, "--runs") == 0)
         wishes->runs = value;
     else if (strcmp(word, "--part") == 0)
         *ret_wrong |= !plan_part_read(str_of(value), wishes);
+    else if (strcmp(word, "--limit") == 0)
+        *ret_wrong |= !str_to_i64(str_of(value), &wishes->limit) || wishes->limit < 1 ||
+                      wishes->limit > 10000;
     else if (strcmp(word, "--parts") == 0)
         *ret_wrong |= !str_to_i64(str_of(value), &wishes->parts);
     else
@@ -106,6 +114,8 @@ static int run(const struct wishes *wishes, struct arena *arena,
     }
     app.options.roots = wishes->roots;
     app.options.follow_symlinks |= wishes->follow_symlinks;
+    if (wishes->index_store != NULL)
+        app.options.index_store = wishes->index_store;
     if (wishes->cache_dir != NULL)
         app.options.cache_dir = wishes->cache_dir;
     return app_with_store(&app, true, use, wishes);
@@ -136,6 +146,7 @@ static const char export_help[] =
     "  --part I/N      the runs that part I of N takes, as `jviewd plan` tells them\n"
     "  --runs ID,...   these runs alone\n"
     "  --replace       write anew what is there\n"
+    "  --index-store DIR  where indexes are that others made, too\n"
     "  --schema        print the tables with their columns and types, as JSON\n"
     "  --follow-symlinks, --cache-dir DIR\n\n"
     "Exit codes: 0 done, 2 usage, 3 no such directory or run, 4 something could not be written.\n";
@@ -197,6 +208,68 @@ static int begin(int argc, char **argv, const char *usage,
                                                                           : app_failed(&err);
     arena_destroy(arena);
     return code;
+}
+
+static const char index_help[] =
+    "Indexes every run below PATH, and leaves the indexes in a directory that many machines "
+    "share:\n"
+    "whoever opens a run with --index-store DIR takes its index from there.\n\n"
+    "  --part I/N      the runs that part I of N takes, as `jviewd plan` tells them\n"
+    "  --runs ID,...   these runs alone\n"
+    "  --follow-symlinks, --cache-dir DIR\n";
+
+static int run_index(const struct wishes *wishes, struct arena *arena)
+{
+    if (wishes->help)
+        return help(index_usage, index_help);
+    if (wishes->index_store == NULL) {
+        fprintf(stderr, "jviewd: say with --index-store where indexes go: %s\n", index_usage);
+        return EXIT_USAGE;
+    }
+    return run(wishes, arena, index_runs);
+}
+
+bool index_asks_store(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--index-store") == 0)
+            return true;
+    }
+    return false;
+}
+
+int index_store_main(int argc, char **argv)
+{
+    return begin(argc, argv, index_usage, run_index);
+}
+
+static const char fleet_usage[] =
+    "jviewd fleet [PATH...] [--limit N] [--format table|json] [--index-store DIR] "
+    "[--follow-symlinks] [--cache-dir DIR]";
+static const char fleet_help[] =
+    "The three tables that people with many profiles ask for first, over every run below PATH:\n"
+    "ops by the time that they lose to the best run of the same program, hosts by how often the\n"
+    "others wait for them, jobs by the share of step time that is not computing.\n\n"
+    "  --limit N         rows of each (10)\n"
+    "  --format F        table or json\n"
+    "  --index-store DIR where indexes are that others made, too\n"
+    "  --follow-symlinks, --cache-dir DIR\n";
+
+static int run_fleet(const struct wishes *wishes, struct arena *arena)
+{
+    if (wishes->help)
+        return help(fleet_usage, fleet_help);
+    if (strcmp(wishes->format, "parquet") != 0 && strcmp(wishes->format, "table") != 0 &&
+        strcmp(wishes->format, "json") != 0) {
+        fprintf(stderr, "jviewd: fleet prints a table or json: %s\n", fleet_usage);
+        return EXIT_USAGE;
+    }
+    return run(wishes, arena, print_fleet);
+}
+
+int fleet_main(int argc, char **argv)
+{
+    return begin(argc, argv, fleet_usage, run_fleet);
 }
 
 int export_main(int argc, char **argv)

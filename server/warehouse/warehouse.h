@@ -16,9 +16,17 @@
 #ifndef JVIEWD_WAREHOUSE_WAREHOUSE_H
 #define JVIEWD_WAREHOUSE_WAREHOUSE_H
 
+#include <stdbool.h>
+
 /* argv[0] is the verb. */
 int export_main(int argc, char **argv);
 /* `jviewd plan PATH... --parts N`: which runs each of N workers should take. */
 int plan_main(int argc, char **argv);
+
+/* `jviewd fleet PATH...`: slowest ops, latest hosts, jobs that wait, over all runs. */
+int fleet_main(int argc, char **argv);
+/* `jviewd index PATH... --index-store DIR`: every run is indexed into a store that others share. */
+bool index_asks_store(int argc, char **argv);
+int index_store_main(int argc, char **argv);
 
 #endif

@@ -21,9 +21,6 @@
 enum {
     NAME_SIZE = 256,
     PENDING_MAX = 256,
-    AHEAD = 8, /* runs that are read while another one's tables are made */
-    WAIT_MS = 600000,
-    WAIT_MAX_MS = 24 * 3600 * 1000,
 };
 
 static const char about_name[] = "_jviewd.json";
@@ -189,26 +186,12 @@ static enum status export_table(struct exporting *all, struct exported *run, con
     return OK;
 }
 
-static bool was_read(const struct run_record *run)
-{
-    return run->state == RUN_READY || run->state == RUN_PARTIAL;
-}
-
 /* Reads it where it was not read; what it is then. */
 static enum status learn(struct exporting *all, struct str id, struct exported *ret,
                          struct error *err)
 {
-    struct services *services = &all->app->services;
-    struct error ignored = {0};
-
-    TRY(catalog_run(all->app->catalog, id, ret->arena, &ret->record, err));
-    for (int64_t waited = 0; !was_read(&ret->record) && waited < WAIT_MAX_MS; waited += WAIT_MS) {
-        if (services->wait(services->ingest, id, WAIT_MS, &ignored) != ERR_NOT_READY)
-            break;
-        ignored = (struct error){0};
-    }
-    TRY(catalog_run(all->app->catalog, id, ret->arena, &ret->record, err));
-    bool has_content = was_read(&ret->record) && ret->record.content_id.count > 0;
+    TRY(run_read(all->app, id, ret->arena, &ret->record, err));
+    bool has_content = run_was_indexed(&ret->record) && ret->record.content_id.count > 0;
     if (!has_content)
         ret->record.content_id = STR("");
     ret->key = has_content ? ret->record.content_id : ret->record.id;
@@ -309,40 +292,6 @@ static enum status export_run(struct exporting *all, struct str id, struct error
     return status;
 }
 
-static bool is_named(struct str id, const char *runs)
-{
-    struct str left = str_of(runs);
-
-    while (left.count > 0) {
-        const char *comma = memchr(left.at, ',', left.count);
-        size_t count = comma == NULL ? left.count : (size_t)(comma - left.at);
-
-        if (str_equal((struct str){left.at, count}, id))
-            return true;
-        left = str_skip(left, comma == NULL ? count : count + 1);
-    }
-    return false;
-}
-
-static bool is_mine(const struct wishes *wishes, const struct planned *run)
-{
-    if (wishes->runs != NULL)
-        return is_named(run->id, wishes->runs);
-    return wishes->part < 0 || run->part == wishes->part;
-}
-
-/* The next ones are read while this one's tables are made. */
-static void read_ahead(struct exporting *all, const struct planned *runs, uint32_t count)
-{
-    struct services *services = &all->app->services;
-
-    for (uint32_t i = 0; i < count && i < AHEAD; i++) {
-        struct error ignored = {0};
-
-        (void)(services->wait(services->ingest, runs[i].id, 0, &ignored) == OK);
-    }
-}
-
 static int by_id(const void *a, const void *b)
 {
     return str_compare(((const struct planned *)a)->id, ((const struct planned *)b)->id);
@@ -357,7 +306,7 @@ static enum status export_list(struct exporting *all, const struct planned *runs
                                struct error *err)
 {
     for (uint32_t i = 0; i < count; i++) {
-        read_ahead(all, &runs[i], count - i);
+        runs_read_ahead(all->app, &runs[i], count - i);
         progress_show("Exporting", (double)i / count);
         TRY(export_run(all, runs[i].id, err));
     }
@@ -402,7 +351,7 @@ static enum status export_all(struct exporting *all, struct error *err)
     TRY(plan_runs(all->app, (uint32_t)all->wishes->parts, all->app->arena, &runs, &count, err));
     mine = arena_array(all->app->arena, struct planned, (size_t)count + 1);
     for (uint32_t i = 0; i < count; i++) {
-        if (is_mine(all->wishes, &runs[i]))
+        if (plan_is_mine(all->wishes, &runs[i]))
             mine[mine_count++] = runs[i];
     }
     if (mine_count == 0 && all->wishes->runs != NULL)
@@ -450,7 +399,7 @@ static bool names_table(const char *list, const struct data_table *table)
 {
     if (list == NULL)
         return !table->is_large;
-    return strcmp(list, "all") == 0 || is_named(str_of(table->name), list);
+    return strcmp(list, "all") == 0 || list_names(str_of(table->name), list);
 }
 
 static enum status choose_tables(struct exporting *all, struct error *err)

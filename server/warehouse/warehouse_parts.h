@@ -3,7 +3,9 @@
  *
  *   warehouse.c          the verbs and their flags
  *   warehouse_plan.c     runs, and which part each belongs to
+ *   warehouse_read.c     runs are read, and what was made of them is shared
  *   warehouse_export.c   run by run, table by table
+ *   warehouse_fleet.c    the tables that people ask first
  *   warehouse_place.c    where files lie: the one that knows that it is a directory
  *   warehouse_parquet.c  the process that writes Parquet
  */
@@ -18,15 +20,16 @@ enum { PARTS_MAX = 100000, RUNS_NAMED_MAX = 100000 };
 
 struct wishes { /* what was asked */
     struct texts roots;
-    const char *to, *format, *tables, *cache_dir, *runs;
+    const char *to, *format, *tables, *cache_dir, *runs, *index_store;
     bool schema, replace, follow_symlinks, help;
     int64_t parts; /* 0: not said */
+    int64_t limit; /* rows of a table; 0: not said */
     int64_t part;  /* -1: all of them */
 };
 
 /* A run as a plan knows it. */
 struct planned {
-    struct str id;
+    struct str id, name;
     uint64_t bytes;
     uint32_t part;
 };
@@ -36,6 +39,18 @@ MUST_CHECK enum status plan_runs(struct app *app, uint32_t parts, struct arena *
                                  struct planned **ret, uint32_t *ret_count, struct error *err);
 /* "I/N", or "I": 1 to N. */
 bool plan_part_read(struct str text, struct wishes *ret);
+
+/* Is it of the part, or among the runs, that was asked for? */
+bool plan_is_mine(const struct wishes *wishes, const struct planned *run);
+/* "A,B" names it. */
+bool list_names(struct str id, const char *list);
+/* Has the next ones read while something is done with the first. */
+void runs_read_ahead(struct app *app, const struct planned *runs, uint32_t count);
+/* Waits until it is read, whatever comes of it; its index goes into the store, where there is one.
+ * ERR_NOT_FOUND: there is no such run any more. */
+MUST_CHECK enum status run_read(struct app *app, struct str id, struct arena *arena,
+                                struct run_record *ret, struct error *err);
+bool run_was_indexed(const struct run_record *run);
 
 /* Where files go. Names are relative: "ops/day=2026-11-21/c09f.parquet". */
 struct place;
@@ -70,5 +85,7 @@ void parquet_end(struct parquet *parquet); /* takes NULL */
 /* A `use` of app_with_store; data: struct wishes. The exit code. */
 int export_runs(struct app *app, const void *data);
 int print_plan(struct app *app, const void *data);
+int index_runs(struct app *app, const void *data);
+int print_fleet(struct app *app, const void *data);
 
 #endif

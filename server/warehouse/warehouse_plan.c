@@ -7,7 +7,7 @@
 #include "cli/cli.h"
 #include "warehouse/warehouse_parts.h"
 
-enum { CHUNK_RUNS = 1000 };
+enum { CHUNK_RUNS = 10000 };
 
 static int by_bytes(const void *a, const void *b)
 {
@@ -86,6 +86,7 @@ enum status plan_runs(struct app *app, uint32_t parts, struct arena *arena, stru
         for (uint32_t i = 0; i < some; i++) {
             if (records[i].state != RUN_GONE)
                 runs[count++] = (struct planned){.id = str_copy(arena, records[i].id),
+                                                 .name = str_copy(arena, records[i].name),
                                                  .bytes = records[i].file_bytes};
         }
         arena_destroy(chunk);
@@ -118,23 +119,13 @@ bool plan_part_read(struct str text, struct wishes *ret)
     return true;
 }
 
-static void print_run(struct app *app, const struct planned *run)
+/* A line stays one, whatever the run's name holds. */
+static void print_run(const struct planned *run)
 {
-    struct arena *arena = arena_create();
-    struct text line = {0};
-    struct run_record record;
-    struct error ignored = {0};
-
-    if (catalog_run(app->catalog, run->id, arena, &record, &ignored) == OK) {
-        text_putf(&line, "%u\t%.*s\t%llu\t", run->part + 1, STR_ARG(run->id),
-                  (unsigned long long)run->bytes);
-        for (size_t i = 0; i < record.name.count; i++) /* a line stays one */
-            text_putf(&line, "%c",
-                      (unsigned char)record.name.at[i] < ' ' ? '?' : record.name.at[i]);
-        puts(line.at);
-    }
-    text_free(&line);
-    arena_destroy(arena);
+    printf("%u\t%.*s\t%llu\t", run->part + 1, STR_ARG(run->id), (unsigned long long)run->bytes);
+    for (size_t i = 0; i < run->name.count; i++)
+        putchar((unsigned char)run->name.at[i] < ' ' ? '?' : run->name.at[i]);
+    putchar('\n');
 }
 
 int print_plan(struct app *app, const void *data)
@@ -148,7 +139,7 @@ int print_plan(struct app *app, const void *data)
         return app_failed(&err);
     for (uint32_t i = 0; i < count; i++) {
         if (wishes->part < 0 || runs[i].part == wishes->part)
-            print_run(app, &runs[i]);
+            print_run(&runs[i]);
     }
     if (count == 0)
         fprintf(stderr, "jviewd: no profile below %s\n", app->services.profile_dir);

@@ -101,7 +101,7 @@ def flags_that_are_none_have_a_nearest_one(place):
 def readers(place):
     """The verbs that ask an endpoint, by --help of all."""
     listed = place.jviewd("--help").stdout.split("Other verbs")[1]
-    return [verb for verb in re.findall(r"^  ([a-z]+) +\S", listed, re.M) if verb not in ("open", "collect", "capture", "index", "doctor", "prune", "export", "plan")]
+    return [verb for verb in re.findall(r"^  ([a-z]+) +\S", listed, re.M) if verb not in ("open", "collect", "capture", "index", "doctor", "prune", "export", "plan", "fleet")]
 
 
 def each_verb_tells_its_flags_and_examples(place):

@@ -55,7 +55,7 @@ VERBS = {  # verb: operands besides the run, None where it takes none
     "hosts": [], "collectives": [], "compiles": [], "transfers": [], "flame": [], "memory": [], "hlo": [], "notes": [],
     "slices": [], "search": ["a"], "sql": ["select name, count(*), sum(dur_ps) from slices group by name order by name"],
     "diff": ["NEIGHBOUR"], "compare": ["NEIGHBOUR"], "check": ["--baseline", "NEIGHBOUR"], "extract": ["-o", "-"]}
-VERBS_NOT_ASKED = {"open", "collect", "capture", "index", "doctor", "prune", "export", "plan", "baseline", "note", "mcp", "bundle", "completion"}
+VERBS_NOT_ASKED = {"open", "collect", "capture", "index", "doctor", "prune", "export", "plan", "fleet", "baseline", "note", "mcp", "bundle", "completion"}
 
 
 class Build:

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Indexes of a store that many machines share: looked for before a file is decoded, left there when
+ * it was.
+ *
+ *   file ──hash──> content ──store──> segment, attribution, what indexing told      no decoder runs
+ */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "ingest/ingest_parts.h"
+
+enum { PIECE_BYTES = 1 << 20 };
+
+/* As the indexer has it: of the file's bytes. False: it cannot be read whole. */
+static bool hash_file(int fd, uint64_t bytes, char ret[33])
+{
+    uint8_t *piece = memory_resize(NULL, PIECE_BYTES, 1);
+    struct hasher *hasher = hasher_create();
+    uint64_t at = 0;
+    ssize_t count;
+
+    while ((count = read(fd, piece, PIECE_BYTES)) > 0 || (count < 0 && errno == EINTR)) {
+        if (count < 0)
+            continue;
+        hasher_put(hasher, (struct bytes){piece, (size_t)count});
+        at += (uint64_t)count;
+    }
+    hash128_hex(hasher_end(hasher), ret);
+    free(piece);
+    return count == 0 && at == bytes;
+}
+
+static bool content_of(struct ingest *ingest, struct str run, struct str path,
+                       const struct file_stamp *stamp, char ret[33])
+{
+    struct error ignored = {0};
+    struct file_stamp now;
+    uint64_t bytes;
+    int fd;
+
+    if (ingest_open_file(ingest, run, path, &fd, &bytes, &ignored) != OK)
+        return false;
+    bool known = bytes == stamp->size && hash_file(fd, bytes, ret) &&
+                 file_stamp_of(fd, &now, &ignored) == OK && file_stamp_equal(&now, stamp);
+    file_close(fd);
+    return known;
+}
+
+bool shared_get(struct ingest *ingest, const struct child_job *job, struct arena *arena,
+                const char *segment, const char *attribution, struct index_result *ret)
+{
+    const struct index_store *store = ingest->options.store;
+    struct error err = {0};
+    struct str known;
+    char content[33];
+
+    if (store == NULL || job->growing || job->identify ||
+        !content_of(ingest, str_of(job->run), job->path, &job->stamp, content))
+        return false;
+    enum status status = index_store_get(store, content, segment, attribution, arena, &known, &err);
+    if (status == OK)
+        status = index_result_parse(known, arena, ret, &err);
+    if (status != OK && status != ERR_NOT_FOUND)
+        log_warning("%s: it is indexed here instead", err.message);
+    return status == OK && ret->outcome == OUTCOME_INDEXED && strcmp(ret->content, content) == 0;
+}
+
+void shared_put(struct ingest *ingest, const struct index_result *result, const char *segment,
+                const char *attribution)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    const struct index_store *store = ingest->options.store;
+    struct error err = {0};
+
+    /* A bundle is several contents in one file. */
+    if (store == NULL || result->outcome != OUTCOME_INDEXED || result->said.count > 0 ||
+        result->member_count > 0)
+        return;
+    if (index_store_put(store, result->content, segment, attribution, result->line, &err) != OK &&
+        !atomic_flag_test_and_set(&told))
+        log_warning("what is indexed here is not shared: %s", err.message);
+}
