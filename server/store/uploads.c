@@ -136,9 +136,9 @@ static struct str last_part(struct str path)
 /* What ends the name of a profile file; a run is called without it. */
 static bool is_suffix(struct str word)
 {
-    static const char *const words[] = {"gz",   "zst",    "xz",      "zip",      "pb",   "json",
-                                        "pt",   "xplane", "trace",   "pprof",    "prof", "sqlite",
-                                        "html", "txt",    "pftrace", "nsys-rep", "tar",  "log"};
+    static const char *const words[] = {
+        "gz",   "zst",    "xz",   "zip", "pb",      "json",     "pt",  "xplane", "trace",  "pprof",
+        "prof", "sqlite", "html", "txt", "pftrace", "nsys-rep", "tar", "log",    "pickle", "pkl"};
 
     for (size_t i = 0; i < COUNT(words); i++) {
         if (str_equal(word, str_of(words[i])))

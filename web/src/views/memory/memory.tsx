@@ -57,12 +57,15 @@ const PARTS = [
 ] as const;
 type Part = (typeof PARTS)[number][0];
 
+/* Files that hold what was alive at one moment. */
+const SNAPSHOTS: readonly string[] = ['pprof', 'torch-snapshot', 'oom-report'];
+
 /* Which of the three the run has, in their order. */
 function partsOf(run: RunDetails, allocators: readonly Allocator[]): Part[] {
   const has: Record<Part, boolean> = {
     time: allocators.length > 0,
     heap: absence(run, 'hlo') === null,
-    snapshots: run.files.some((file) => file.format === 'pprof'),
+    snapshots: run.files.some((file) => file.format !== null && SNAPSHOTS.includes(file.format)),
   };
   return PARTS.map(([key]) => key).filter((key) => has[key]);
 }
@@ -70,7 +73,8 @@ function partsOf(run: RunDetails, allocators: readonly Allocator[]): Part[] {
 const RECORD: Record<Part, string> = {
   time: 'No allocator recorded events in this run.',
   heap: 'No compiled module is in the files of this run.',
-  snapshots: 'No snapshot lies beside this run: jax.profiler.save_device_memory_profile("memory.prof") saves one.',
+  snapshots:
+    'No snapshot lies beside this run: jax.profiler.save_device_memory_profile("memory.prof") saves one, in PyTorch torch.cuda.memory._dump_snapshot("snapshot.pickle").',
 };
 
 /* All three, also what the run has not, with what is missing. */
