@@ -14,7 +14,7 @@ from common import RUN, ask, good
 
 VERSION = "2025-06-18"
 JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
-TOOLS = ["list_runs", "overview", "findings", "top", "explain_step", "explain_op", "diff", "trend", "slices", "why", "whatif", "sql"]
+TOOLS = ["list_runs", "overview", "findings", "top", "explain_step", "explain_op", "diff", "trend", "slices", "why", "whatif", "oom", "sql"]
 TOKEN_BYTES = 2.5  # of JSON full of numbers
 
 
@@ -152,6 +152,7 @@ def numbers_agree(server, data):
     assert told["step"] == path["step"] and part_of(told["pieces"][0], path["pieces"][0]) is None
     told = data("whatif", run=RUN, scale="kind:input=0")
     assert 0 < told["predicted_ps"] < told["replayed_ps"], told
+    assert data("oom", run=RUN)["total_bytes"] == good(server, "/api/oom", run=RUN).json["total_bytes"]
     assert data("findings", run=RUN)["row_count"] == good(server, "/api/findings", run=RUN).json["row_count"]
 
 
@@ -164,7 +165,7 @@ def answers_are_bounded(server):
              "explain_step": {"run": RUN, "step": "1001"}, "explain_op": {"run": RUN, "name": "train"},
              "diff": {"a": "step_500", "b": RUN, "limit": 1000}, "trend": {}, "slices": {"run": RUN, "limit": 10000},
              "sql": {"query": "select * from slices", "limit": 1000},
-             "why": {"run": RUN, "limit": 200}, "whatif": {"run": RUN, "scale": "kind:input=0"}}
+             "why": {"run": RUN, "limit": 200}, "whatif": {"run": RUN, "scale": "kind:input=0"}, "oom": {"run": RUN, "limit": 1000}}
     assert sorted(asked) == sorted(TOOLS)
     for tool, arguments in asked.items():
         _, text = call(server, tool, **arguments)

@@ -19,6 +19,7 @@
 #include "serve/answer/table_out.h"
 #include "serve/routes.h"
 #include "serve/routes/memory/memory.h"
+#include "serve/tool.h"
 
 static const struct param params[] = {
     PARAMS_RUN,
@@ -149,9 +150,28 @@ static const struct verb verb = {
             "--xla_dump_hlo_as_proto\" filled. --batch 32 is the first size of the data's\n"
             "arguments, --remat layer_ how the scopes begin that could be computed again.\n"};
 
+static const struct tool_argument arguments[] = {
+    TOOL_RUN,
+    {"module", TOOL_TEXT, false, "A module (default: the one that ran longest)", NULL},
+    {"batch", TOOL_INTEGER, false, "The batch now: the first size of the data's arguments", NULL},
+    {"remat", TOOL_TEXT, false, "How the scopes begin that could be computed again", NULL},
+    TOOL_PAGE,
+    TOOL_TOKENS,
+    TOOL_END};
+static const struct tool tools[] = {
+    {.name = "oom",
+     .title = "Memory that ran out",
+     .text = "What a module needs, what it would need with donated arguments or half the batch, or "
+             "why that cannot be said, and who holds memory at its peak, by scope and line. Of an "
+             "error's text or a memory snapshot: what it tells.",
+     .arguments = arguments,
+     .fixed = "limit=20"},
+    {.name = NULL}};
+
 const struct route route_oom = {.method = "GET",
                                 .path = "/api/oom",
                                 .handle = get_oom,
                                 .params = params,
                                 .heavy = true,
-                                .verb = &verb};
+                                .verb = &verb,
+                                .tools = tools};
