@@ -74,7 +74,8 @@ const RECORD: Record<Part, string> = {
   time: 'No allocator recorded events in this run.',
   heap: 'No compiled module is in the files of this run.',
   snapshots:
-    'No snapshot lies beside this run: jax.profiler.save_device_memory_profile("memory.prof") saves one, in PyTorch torch.cuda.memory._dump_snapshot("snapshot.pickle").',
+    'No snapshot lies beside this run: jax.profiler.save_device_memory_profile("memory.prof") saves one, ' +
+    'in PyTorch torch.cuda.memory._dump_snapshot("snapshot.pickle").',
 };
 
 /* All three, also what the run has not, with what is missing. */
