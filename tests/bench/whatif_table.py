@@ -44,7 +44,7 @@ def input_pairs():
     pair("queue_faster", "queued", 1, True, {**fast, "sleep": 24}, fast, *scale("kind:input", RATIO))
     for devices in (1, 4):
         used = {"turns": [40, 40, 40] if devices == 1 else [20, 20, 20], "sleep": 5}
-        pair("prefetch", "layers", devices, True, used, used, *scale("kind:input", 0))
+        pair("prefetch", "layers", devices, True, used, used, "--overlap", "input")
         PAIRS[-1]["after_program"] = "queued"
 
 

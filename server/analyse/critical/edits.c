@@ -94,7 +94,7 @@ enum status edits_read(struct str text, struct edits *ret, struct error *err)
 
 enum status edits_overlap(struct str text, struct edits *ret, struct error *err)
 {
-    static const enum kind kinds[] = {KIND_COMMUNICATION, KIND_COPY};
+    static const enum kind kinds[] = {KIND_COMMUNICATION, KIND_COPY, KIND_INPUT};
 
     while (text.count > 0) {
         const char *comma = memchr(text.at, ',', text.count);
@@ -106,9 +106,16 @@ enum status edits_overlap(struct str text, struct edits *ret, struct error *err)
                 known = ret->overlap[kinds[i]] = true;
         }
         if (!known)
-            return fail(err, ERR_INVALID, "overlap takes communication or copy, not \"%.*s\"",
-                        STR_ARG(word));
+            return fail(err, ERR_INVALID,
+                        "overlap takes communication, copy or input, not \"%.*s\"", STR_ARG(word));
         text = str_skip(text, comma == NULL ? word.count : word.count + 1);
     }
     return OK;
+}
+
+void edits_none(struct edits *ret)
+{
+    *ret = (struct edits){0};
+    for (int kind = 0; kind < KIND_COUNT; kind++)
+        ret->kinds[kind] = 1;
 }

@@ -5,7 +5,7 @@
  *   scope:data_loading=0    slices of threads that are called so, and what lies inside
  *   op:dot.63=0             ops, or slices of threads, of this name; name: is the same
  *   kind:input=0            all of this kind
- *   overlap communication   or copy: nothing on its lane waits for it; the step does
+ *   overlap communication   or copy, or input: nothing on its lane waits for it; the step does
  *   fuse launches           of calls that launch the first of each step remains
  *   devices even            each device works as long as their mean
  *
@@ -34,12 +34,15 @@ struct edits {
     bool fuse_launches, devices_even;
     double **ops, **names; /* [host][op or name id]: factors; NULL: 1 */
     double kinds[KIND_COUNT];
+    bool late; /* graphs are made without them: the replay looks up what of them is of ops */
 };
+/* Changes nothing. */
+void edits_none(struct edits *ret);
 
 /* Adds "scope:NAME=FACTOR,...". A comma in a name parts nothing where what follows has no '='.
  * ERR_INVALID says which word is wrong and what it may be. */
 MUST_CHECK enum status edits_read(struct str text, struct edits *ret, struct error *err);
-/* "communication" or "copy", by comma. */
+/* "communication", "copy" or "input", by comma. */
 MUST_CHECK enum status edits_overlap(struct str text, struct edits *ret, struct error *err);
 /* Finds what the names mean; ERR_NOT_FOUND with the nearest names where one means nothing. */
 MUST_CHECK enum status edits_find(const struct run_traces *run, struct arena *arena,

@@ -66,7 +66,7 @@ struct graph_lane {
     track_id track; /* the thread's own, or the stream */
     int32_t device; /* -1: a thread */
     enum lane_kind kind;
-    bool pool;                  /* a thread that runs ops */
+    bool pool;                  /* a thread that mostly runs ops */
     uint32_t first_node, count; /* by start */
 };
 

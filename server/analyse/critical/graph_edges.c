@@ -4,6 +4,11 @@
 #include "analyse/critical/graph_parts.h"
 #include "trace/ps.h"
 
+enum {
+    CORE_WAITS_PS = 20000000, /* a task that waits shorter needs no reason */
+    CORE_TAKES_PS = 50000000, /* from one thread to the next on a core; measured: 5 to 40 us */
+};
+
 static bool leads_forward(const struct step_graph *graph, const struct graph_edge *edge,
                           int64_t ready_ps)
 {
@@ -228,6 +233,75 @@ static bool add_overs(struct graph_maker *maker, uint32_t index)
     return any;
 }
 
+/* When what is known to have held a begin was ready last. */
+static int64_t ready_last(const struct step_graph *graph, uint32_t index)
+{
+    const struct graph_node *node = &graph->nodes[index];
+    int64_t last_ps = INT64_MIN;
+
+    for (uint32_t i = node->first_edge; i < node->first_edge + node->edge_count; i++) {
+        int64_t ready_ps = edge_ready(graph, &graph->edges[i]);
+
+        if (!graph->edges[i].to_end && ready_ps > last_ps)
+            last_ps = ready_ps;
+    }
+    return last_ps;
+}
+
+/* When the pool's thread last let its core go by a moment: its work was over, or began to wait for
+ * other devices. NO_NODE: it has it, or had none. */
+static uint32_t core_left(const struct step_graph *graph, uint32_t lane, int64_t at_ps,
+                          int64_t *ret_ps)
+{
+    uint32_t at = lane_node_before(graph, lane, at_ps);
+
+    if (at == NO_NODE)
+        return NO_NODE;
+
+    const struct graph_node *node = &graph->nodes[at];
+    bool meets = node->release == RELEASE_OP && node->kind == KIND_COMMUNICATION;
+
+    if (node->free_ps > at_ps && !meets)
+        return NO_NODE;
+    *ret_ps = node->free_ps > at_ps ? node->start_ps : node->free_ps;
+    return at;
+}
+
+/* Threads of a pool share cores: a task that was sent long before began when another thread of the
+ * host's pools had let a core go. By time, so only likely. */
+static void add_core(struct graph_maker *maker, uint32_t index)
+{
+    enum { LANES_ASKED = 256 };
+    struct step_graph *graph = &maker->graph;
+    const struct graph_node *node = &graph->nodes[index];
+    int64_t after_ps = ready_last(graph, index), best_ps = INT64_MIN;
+    uint32_t best = NO_NODE;
+
+    if (after_ps < graph->from_ps) /* what came before the step is not in its graph */
+        after_ps = graph->from_ps;
+    if (node->start_ps - after_ps < CORE_WAITS_PS)
+        return;
+    for (uint32_t lane = 0; lane < graph->lane_count && lane < LANES_ASKED; lane++) {
+        int64_t left_ps;
+        uint32_t at;
+
+        if (lane == node->lane || graph->lanes[lane].host != graph->lanes[node->lane].host ||
+            graph->lanes[lane].kind != LANE_THREAD || !graph->lanes[lane].pool)
+            continue;
+        at = core_left(graph, lane, node->start_ps, &left_ps);
+        if (at != NO_NODE && left_ps > best_ps) {
+            best = at;
+            best_ps = left_ps;
+        }
+    }
+    if (best == NO_NODE || best_ps <= after_ps || node->start_ps - best_ps > CORE_TAKES_PS)
+        return;
+    graph_add_edge(
+        graph,
+        (struct graph_edge){.from = best, .to = index, .kind = EDGE_HANDOVER, .likely = true},
+        best_ps);
+}
+
 void graph_add_begins(struct graph_maker *maker, uint32_t index)
 {
     struct step_graph *graph = &maker->graph;
@@ -248,6 +322,8 @@ void graph_add_begins(struct graph_maker *maker, uint32_t index)
         graph_add_started(maker, index);
     if (lane->kind == LANE_THREAD && !told && free_ps < graph->nodes[index].start_ps)
         graph_guess_rest(maker, index, free_ps);
+    if (lane->kind == LANE_THREAD && lane->pool && free_ps < graph->nodes[index].start_ps)
+        add_core(maker, index);
     if (lane->kind == LANE_ORDER && free_ps < graph->nodes[index].start_ps)
         add_beside(maker, index, free_ps > sent_ps ? free_ps : sent_ps);
 }

@@ -16,6 +16,7 @@
 
 enum {
     OPEN_MAX = 4096,   /* deeper slices count to who is around them */
+    POOL_PARTS = 10,   /* of a pool's thread: less is an op now and then */
     MARK_PS = 1000000, /* what marking its end takes is not the op's; measured: 0.1 to 0.4 us */
 };
 
@@ -309,7 +310,6 @@ static void close_innermost(struct laying *laying)
         int64_t over_ps = ps_sum(over_of(laying->host, node->entry), laying->host->host->offset_ps);
 
         node->end_ps = over_ps - node->free_ps > MARK_PS ? over_ps : node->free_ps;
-        graph->lanes[laying->lane].pool = true;
     }
     laying->count--;
 }
@@ -382,6 +382,24 @@ static void lay_beside(struct laying *laying)
     }
 }
 
+/* A thread of a pool runs ops. Who steps, or mostly does other things, runs one now and then: XLA
+ * runs small programs on the thread that calls them. */
+static bool is_pool(const struct step_graph *graph, const struct graph_lane *lane)
+{
+    int64_t ops_ps = 0, all_ps = 0;
+
+    for (uint32_t i = lane->first_node; i < lane->first_node + lane->count; i++) {
+        const struct graph_node *node = &graph->nodes[i];
+
+        if (node->mark)
+            return false;
+        ps_add(&all_ps, node->free_ps - node->start_ps);
+        if (node->pool_op)
+            ps_add(&ops_ps, node->free_ps - node->start_ps);
+    }
+    return ops_ps > all_ps / POOL_PARTS;
+}
+
 static uint32_t add_lane(struct step_graph *graph, struct graph_lane lane)
 {
     if (graph->lane_count == graph->lane_capacity) {
@@ -431,6 +449,7 @@ void graph_add_host(struct graph_maker *maker, uint32_t index, int64_t from_ps, 
         else
             lay_over(&laying);
         graph->lanes[laying.lane].count = graph->node_count - graph->lanes[laying.lane].first_node;
+        graph->lanes[laying.lane].pool = is_pool(graph, &graph->lanes[laying.lane]);
         graph_place_arrivals(maker, laying.lane, first_arrival);
     }
     free(laying.open);

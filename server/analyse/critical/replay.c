@@ -113,7 +113,19 @@ static void make_room(struct replay *replay, uint32_t count)
 static bool does_work(const struct step_graph *graph, const struct graph_node *node)
 {
     return node->slice != NO_SLICE &&
-           (graph->lanes[node->lane].kind != LANE_THREAD || node->entry != NO_ENTRY);
+           (graph->lanes[node->lane].kind != LANE_THREAD || node->entry != NO_ENTRY ||
+            (node->kind == KIND_INPUT && node->release != RELEASE_WAIT));
+}
+
+/* Of ops whose factors the graph was not made with. */
+static double op_factor(const struct step_graph *graph, const struct edits *edits,
+                        const struct graph_node *node)
+{
+    const uint32_t host = node->slice == NO_SLICE ? 0 : graph->lanes[node->lane].host;
+
+    if (!edits->late || edits->ops == NULL || edits->ops[host] == NULL || node->entry == NO_ENTRY)
+        return 1;
+    return edits->ops[host][graph->run->hosts[host].attribution->entries[node->entry].op];
 }
 
 static void set_factors(struct replaying *replaying)
@@ -127,6 +139,7 @@ static void set_factors(struct replaying *replaying)
 
         if (node->kind < KIND_COUNT)
             factor *= edits->kinds[node->kind];
+        factor *= op_factor(graph, edits, node);
         replaying->ret->factors[i] = factor;
         replaying->ret->hidden[i] =
             node->kind < KIND_COUNT && edits->overlap[node->kind] && does_work(graph, node);
@@ -278,6 +291,71 @@ static enum piece_kind bound_of(const struct replaying *replaying)
     return (enum piece_kind)best;
 }
 
+/* What of a lane is work in the step, one after the other; 0 where none of it takes longer. */
+static int64_t lane_busy(const struct replaying *replaying, const struct graph_lane *lane)
+{
+    const struct step_graph *graph = replaying->graph;
+    int64_t busy_ps = 0;
+    bool longer = false;
+
+    for (uint32_t i = lane->first_node; i < lane->first_node + lane->count; i++) {
+        const struct graph_node *node = &graph->nodes[i];
+        int64_t from_ps = node->start_ps > graph->from_ps ? node->start_ps : graph->from_ps;
+        int64_t to_ps = node->free_ps < graph->to_ps ? node->free_ps : graph->to_ps;
+
+        if (node->release != RELEASE_NONE || node->mark || to_ps <= from_ps)
+            continue;
+        longer |= replaying->ret->factors[i] > 1;
+        ps_add(&busy_ps, scaled(to_ps - from_ps, replaying->ret->factors[i]));
+    }
+    return longer ? busy_ps : 0;
+}
+
+/* What a lane does in a step it does in every step. So none is shorter than the work of a lane that
+ * takes longer, whatever waits for it within one: a loader behind a queue, a device behind a loop
+ * that runs ahead. */
+static int64_t busiest_of(const struct replaying *replaying)
+{
+    const struct step_graph *graph = replaying->graph;
+    int64_t most_ps = 0;
+
+    for (uint32_t i = 0; i < graph->lane_count; i++) {
+        int64_t busy_ps =
+            graph->lanes[i].kind == LANE_ASYNC ? 0 : lane_busy(replaying, &graph->lanes[i]);
+
+        most_ps = busy_ps > most_ps ? busy_ps : most_ps;
+    }
+    return most_ps;
+}
+
+/* How much of what changes leads to the step's end at all. */
+static void weigh_changes(const struct replaying *replaying)
+{
+    const struct step_graph *graph = replaying->graph;
+    struct replay *ret = replaying->ret;
+    bool *reaches = memory_zeroed((size_t)graph->node_count + 1, sizeof *reaches);
+
+    ret->changed_ps = ret->lost_ps = 0;
+    reaches[graph->node_count - 1] = true;
+    for (size_t i = 2 * (size_t)graph->node_count; i-- > 0;) {
+        const struct graph_node *node = &graph->nodes[ret->order[i] / 2];
+
+        for (uint32_t k = node->first_edge;
+             reaches[ret->order[i] / 2] && k < node->first_edge + node->edge_count; k++)
+            reaches[graph->edges[k].from] = true;
+    }
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        const struct graph_node *node = &graph->nodes[i];
+
+        if (ret->factors[i] == 1 && !ret->hidden[i])
+            continue;
+        ps_add(&ret->changed_ps, node->end_ps - node->start_ps);
+        if (!reaches[i] && node->start_ps < graph->to_ps)
+            ps_add(&ret->lost_ps, node->end_ps - node->start_ps);
+    }
+    free(reaches);
+}
+
 void replay_run(const struct step_graph *graph, const struct edits *edits, struct replay *ret)
 {
     static const struct edits none = {.kinds = {[KIND_COMPUTE] = 1, 1, 1, 1, 1, 1, 1}};
@@ -304,6 +382,11 @@ void replay_run(const struct step_graph *graph, const struct edits *edits, struc
     ret->bound_by = bound_of(&replaying);
     ret->end_ps =
         ret->starts_ps[end] > replaying.hidden_ps ? ret->starts_ps[end] : replaying.hidden_ps;
+    if (!replaying.changed)
+        return;
+    weigh_changes(&replaying);
+    if (graph->step != NULL && ret->end_ps < ps_sum(graph->from_ps, busiest_of(&replaying)))
+        ret->end_ps = ps_sum(graph->from_ps, busiest_of(&replaying));
 }
 
 void replay_free(struct replay *replay)

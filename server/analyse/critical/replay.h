@@ -22,6 +22,8 @@ struct replay { /* memory of it, which serves one graph after another; {0} to be
     uint32_t *order;
     uint32_t capacity;
     int64_t end_ps;           /* of the step */
+    int64_t changed_ps;       /* recorded time of what changes, ... */
+    int64_t lost_ps;          /* and of it what no edge leads from to the step's end */
     enum piece_kind bound_by; /* of what most of the path is then made */
 };
 

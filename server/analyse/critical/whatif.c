@@ -7,6 +7,8 @@
 #include "analyse/critical/critical_parts.h"
 #include "trace/ps.h"
 
+enum { LOST_PARTS = 3 }; /* a third of what changes may lead nowhere before an answer is in doubt */
+
 static int by_value(const void *left, const void *right)
 {
     const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
@@ -66,6 +68,8 @@ static void replay_step(struct graph_maker *maker, const struct step *step,
     replay_run(graph, edits, replay);
     of->predicted_ps = replay->end_ps - graph->from_ps;
     of->bound_by = replay->bound_by;
+    ps_add(&ret->changed_ps, replay->changed_ps);
+    ps_add(&ret->lost_ps, replay->lost_ps);
     ret->cut_count += graph->cut_count;
     ret->left_out_count += graph->left_out_count;
 }
@@ -99,9 +103,20 @@ static void tell(const struct run_traces *run, const struct steps *steps, bool n
                                            .doubt = steps->doubt,
                                            .hosts_apart = run->host_count > 1 && !run->has_epoch};
 
-    ret->notes = arena_array(arena, struct answer_note, CRITICAL_NOTES + 1);
+    ret->notes = arena_array(arena, struct answer_note, CRITICAL_NOTES + 2);
     ret->note_count = critical_notes(&doubts, arena, ret->notes);
-    if (edits->overlap[KIND_COMMUNICATION] || edits->overlap[KIND_COPY])
+    if (ret->lost_ps > ret->changed_ps / LOST_PARTS)
+        ret->notes[ret->note_count++] = (struct answer_note){
+            .kind = "cannot-say",
+            .severity = NOTE_WARNING,
+            .message = str_format(
+                arena,
+                "cannot say: of %.0f %% of what changes nothing in the profile tells who waits for "
+                "it, so the step is told as if nobody did",
+                100.0 * (double)ret->lost_ps / (double)ret->changed_ps),
+            .count = 1};
+    if (edits->overlap[KIND_COMMUNICATION] || edits->overlap[KIND_COPY] ||
+        edits->overlap[KIND_INPUT])
         ret->notes[ret->note_count++] = (struct answer_note){
             .kind = "at-best",
             .severity = NOTE_INFO,

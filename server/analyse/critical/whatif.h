@@ -21,6 +21,7 @@ struct whatif {
     uint32_t count, count_all;
     int64_t recorded_ps, replayed_ps, predicted_ps; /* the medians of the steps */
     enum piece_kind bound_by;                       /* of most steps */
+    int64_t changed_ps, lost_ps; /* recorded time of what changes; of it nobody knows who waits */
     uint64_t cut_count, left_out_count;
     struct answer_note *notes;
     uint32_t note_count;

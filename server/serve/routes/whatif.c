@@ -199,8 +199,8 @@ static const struct tool_argument arguments[] = {
      "What takes another time, by comma: scope:NAME=FACTOR, op:NAME=FACTOR, kind:NAME=FACTOR; 0.5 "
      "is half as long",
      NULL},
-    {"overlap", TOOL_TEXT, false, "communication or copy: nothing but the step's end waits for it",
-     NULL},
+    {"overlap", TOOL_TEXT, false,
+     "communication, copy or input: nothing but the step's end waits for it", NULL},
     {"fuse_launches", TOOL_WORD, false, "yes: of calls that launch one remains", "no|yes"},
     {"devices_even", TOOL_WORD, false, "yes: each device computes as long as their mean", "no|yes"},
     {"step", TOOL_TEXT, false, "Only these steps", NULL},

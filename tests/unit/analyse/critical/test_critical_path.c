@@ -2,6 +2,7 @@
 /* Paths of steps that were drawn so that their answer is known: launches, waits, streams, arrows,
  * threads that hand over, wrong clocks, what nothing explains. */
 #include "analyse/critical/critical.h"
+#include "analyse/critical/gains.h"
 #include "unit/analyse/critical/made_steps.h"
 
 /*   python     |train 0-100 ...........................................................|
@@ -358,6 +359,85 @@ static void of_one_slice(void **state)
     run_end(&run);
 }
 
+/* XLA runs small programs on the thread that calls them: who steps is no thread of a pool for it,
+ * and waits for the devices in what is not recorded.
+ *
+ *   python   |train 0-100 ............................|
+ *               |copy 20-22|
+ *   pool                |dot 30-90 ............|
+ */
+static void who_steps_is_no_pool(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id python = run_thread(&run, "python"), pool = run_thread(&run, "tf_XLAEigen/1");
+    for (int64_t at = 0; at < 400; at += 200) {
+        us_step(&run, python, at, 100, at / 200);
+        run_cpu_op(&run, python, (at + 20) * US, 2 * US, "copy", 7, 2 * at + 1, 0, 0);
+        run_cpu_op(&run, pool, (at + 30) * US, 60 * US, "dot", 8, 2 * at + 2, 0, 0);
+    }
+    run_finish(&run);
+    check_path("the second step", &run, 1,
+               "train 20, copy 2, ~scheduling delay 8, ~dot 60, ~train 10");
+    run_end(&run);
+}
+
+/* A task that waited since its call began when another thread of the pool had let its core go. */
+static void a_core_is_let_go(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id python = run_thread(&run, "python");
+    track_id one = run_thread(&run, "tf_XLAEigen/1"), two = run_thread(&run, "tf_XLAEigen/2");
+
+    us_slice(&run, python, 0, 10, "call", KIND_HOST);
+    us_arrow(&run, FLOW_FROM, 1);
+    us_arrow(&run, FLOW_FROM, 2);
+    run_cpu_op(&run, one, 12 * US, 48 * US, "dot.1", 7, 1, 0, 0);
+    us_arrow(&run, FLOW_TO, 1);
+    run_cpu_op(&run, two, 62 * US, 38 * US, "dot.2", 7, 2, 1, 0);
+    us_arrow(&run, FLOW_TO, 2);
+    run_finish(&run);
+    check_path("the second device", &run, -1,
+               "call 10, scheduling delay 2, dot.1 48, ~scheduling delay 2, ~dot.2 38");
+    run_end(&run);
+}
+
+/* Of 100 us of each step 20 load data on the path; nothing is copied. */
+static void gains_of_changes(void **state)
+{
+    (void)state;
+    struct edits input, copies, device;
+    const struct edits *const changes[] = {&input, &copies, &device};
+    double shares[COUNT(changes)];
+    double *ops[1];
+    struct made_run run;
+    struct steps steps;
+
+    draw_gpu(&run, 0, 0);
+    draw_gpu(&run, 200, 1);
+    run_finish(&run);
+    us_steps(&run, &steps);
+    edits_none(&input);
+    edits_none(&copies);
+    edits_none(&device);
+    input.kinds[KIND_INPUT] = 0;
+    copies.overlap[KIND_COPY] = true;
+    device.late = true;
+    device.ops = ops;
+    ops[0] = arena_array(run.made.arena, double, run.run.hosts[0].attribution->op_count + 1);
+    CHECK("replayed", gains_find(&run.run, &steps, changes, COUNT(changes), shares));
+    CHECK("loading is a fifth", shares[0] > 0.1999 && shares[0] < 0.2001);
+    CHECK("no copies", shares[1] == 0);
+    /* side begins at 46 and is over; 10 us later the wait ends, the step another 10 later. */
+    CHECK("ops of the device: 34 of 100", shares[2] > 0.3399 && shares[2] < 0.3401);
+    run_end(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -374,6 +454,9 @@ int main(void)
         cmocka_unit_test(in_short),
         cmocka_unit_test(in_short_by_scope),
         cmocka_unit_test(of_one_slice),
+        cmocka_unit_test(who_steps_is_no_pool),
+        cmocka_unit_test(a_core_is_let_go),
+        cmocka_unit_test(gains_of_changes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

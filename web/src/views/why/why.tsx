@@ -35,14 +35,13 @@ const BYS = { place: 'place', op: 'op', scope: 'scope', kind: 'kind', device: 'd
 function sentenceOf(rows: PathRows): Sentence {
   const total = toNumber(rows.total_ps);
   if (total <= 0 || rows.rows.length === 0) return [];
-  const parts = rows.rows
-    .filter((row) => toNumber(row.on_path_ps) >= total / 20)
-    .slice(0, 3)
-    .flatMap((row, index): Sentence => [
-      index === 0 ? ' ' : ', ',
-      strong(share(toNumber(row.on_path_ps) / total)),
-      row.count === 0 ? ` is ${row.name}` : `${index === 0 ? ' lies' : ''} in ${row.name}`,
-    ]);
+  const shown = rows.rows.filter((row) => toNumber(row.on_path_ps) >= total / 20).slice(0, 3);
+  const first = shown.find((row) => row.count > 0); // the others are delays
+  const parts = shown.flatMap((row, index): Sentence => [
+    index === 0 ? ' ' : ', ',
+    strong(share(toNumber(row.on_path_ps) / total)),
+    row.count === 0 ? ` is ${row.name}` : `${row === first ? ' lies' : ''} in ${row.name}`,
+  ]);
   return [
     strong(plural(rows.step_count, 'step')),
     rows.step_count === 1 ? ' takes ' : ' take ',
