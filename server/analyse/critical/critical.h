@@ -11,6 +11,7 @@
 #define JVIEWD_ANALYSE_CRITICAL_CRITICAL_H
 
 #include "analyse/critical/path.h"
+#include "analyse/ops/top.h"
 #include "analyse/stats/map64.h"
 
 /* Of the steps that count the one whose time is nearest to their median, the first of equal ones;
@@ -97,6 +98,9 @@ struct critical_sums { /* over steps; freed by critical_sums_free */
 void critical_sums_make(const struct run_traces *run, const struct steps *steps,
                         struct critical_sums *ret);
 void critical_sums_free(struct critical_sums *sums);
+/* The same by op and by name, for tables of these. */
+void critical_top_paths(const struct run_traces *run, const struct critical_sums *sums,
+                        struct arena *arena, struct top_paths *ret);
 
 /* `by`: op (default), place (see path_places), scope, kind, device, host. Columns: name kind module
  * scope host device count

@@ -92,13 +92,13 @@ static void add_row(struct rows *rows, uint64_t key, const struct row_of *one)
     rows->items[rows->count++] = *one;
 }
 
-enum rows_by { BY_OP, BY_SCOPE, BY_PLACE };
+enum rows_by { ROWS_BY_OP, ROWS_BY_SCOPE, ROWS_BY_PLACE };
 
 static uint64_t key_of(enum rows_by by, const struct row_of *row)
 {
-    return by == BY_OP      ? mix(mix(2, row->name), row->module)
-           : by == BY_SCOPE ? mix(1, row->name)
-                            : mix(row->scope.count > 0 ? 6 : 3, row->name);
+    return by == ROWS_BY_OP      ? mix(mix(2, row->name), row->module)
+           : by == ROWS_BY_SCOPE ? mix(1, row->name)
+                                 : mix(row->scope.count > 0 ? 6 : 3, row->name);
 }
 
 static void add_ops(struct rows *rows, const struct host_trace *host, const struct critical_op *ops,
@@ -119,9 +119,9 @@ static void add_ops(struct rows *rows, const struct host_trace *host, const stru
 
         if (ops[i].count == 0)
             continue;
-        if (by == BY_PLACE)
+        if (by == ROWS_BY_PLACE)
             row.scope = place_of_scope(scope_of_op(host->trace, op), rows->arena);
-        if (by != BY_OP && row.scope.count > 0)
+        if (by != ROWS_BY_OP && row.scope.count > 0)
             row.name = row.scope;
         add_row(rows, key_of(by, &row), &row);
     }
@@ -142,7 +142,7 @@ static void add_names(struct rows *rows, const struct host_trace *host,
             continue;
         row.kind =
             (enum piece_kind)(names[i].kind == KIND_IDLE ? (int)PIECE_WAIT : (int)names[i].kind);
-        add_row(rows, mix(by == BY_SCOPE ? 1 : 3, row.name), &row);
+        add_row(rows, mix(by == ROWS_BY_SCOPE ? 1 : 3, row.name), &row);
     }
 }
 
@@ -238,9 +238,9 @@ static struct cell rows_cell(const void *data, uint32_t row, uint32_t column)
 static void collect(struct rows *rows, const struct run_traces *run,
                     const struct critical_sums *sums, struct str by)
 {
-    enum rows_by rows_by = str_equal(by, STR("scope"))   ? BY_SCOPE
-                           : str_equal(by, STR("place")) ? BY_PLACE
-                                                         : BY_OP;
+    enum rows_by rows_by = str_equal(by, STR("scope"))   ? ROWS_BY_SCOPE
+                           : str_equal(by, STR("place")) ? ROWS_BY_PLACE
+                                                         : ROWS_BY_OP;
 
     if (str_equal(by, STR("kind"))) {
         add_kinds(rows, sums);

@@ -143,6 +143,45 @@ void critical_sums_make(const struct run_traces *run, const struct steps *steps,
     graph_maker_free(maker);
 }
 
+static void join(struct path_of *to, const struct critical_op *one)
+{
+    if (one->count == 0)
+        return;
+    if (to->count == 0 || one->slack_ps < to->slack_ps)
+        to->slack_ps = one->slack_ps;
+    ps_add(&to->on_path_ps, one->on_path_ps);
+    to->count += one->count;
+}
+
+void critical_top_paths(const struct run_traces *run, const struct critical_sums *sums,
+                        struct arena *arena, struct top_paths *ret)
+{
+    const struct path_of **ops = arena_array(arena, const struct path_of *, run->host_count + 1);
+    const struct path_of **names = arena_array(arena, const struct path_of *, run->host_count + 1);
+
+    for (uint32_t i = 0; i < run->host_count; i++) {
+        const struct attribution *of = run->hosts[i].attribution;
+        const struct trace *trace = run->hosts[i].trace;
+        size_t count = (size_t)trace->name_count + trace->lent_name_count + 1;
+        struct path_of *by_name = arena_array(arena, struct path_of, count);
+
+        for (size_t name = 0; name + 1 < count; name++)
+            join(&by_name[name], &sums->names[i][name]);
+        names[i] = by_name;
+        if (of == NULL)
+            continue;
+
+        struct path_of *by_op = arena_array(arena, struct path_of, (size_t)of->op_count + 1);
+
+        for (uint32_t op = 0; op < of->op_count; op++) {
+            join(&by_op[op], &sums->ops[i][op]);
+            join(&by_name[of->ops[op].name], &sums->ops[i][op]);
+        }
+        ops[i] = by_op;
+    }
+    *ret = (struct top_paths){.ops = ops, .names = names};
+}
+
 void critical_sums_free(struct critical_sums *sums)
 {
     for (uint32_t i = 0; i < sums->host_count; i++) {

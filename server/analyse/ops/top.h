@@ -17,18 +17,30 @@
 
 #include "analyse/analyse.h"
 
+/* What lies on critical paths of steps (analyse/critical), by whose ids the rows join. */
+struct path_of {
+    int64_t on_path_ps, slack_ps; /* slack: the least of its parts */
+    uint64_t count;               /* of its parts; 0: it is in no step */
+};
+struct top_paths {
+    const struct path_of *const *ops;   /* [host][op]; NULL for a host without */
+    const struct path_of *const *names; /* [host][name]: its ops and its other slices */
+};
+
 struct top_question {
     struct str by;      /* "" is "op" */
     uint32_t depth;     /* by scope: only so many path elements; 0 all */
     bool fold_siblings; /* by scope: "layer_0", "layer_1" -> "layer_*" */
     int64_t min_self_ps;
+    const struct top_paths *paths; /* NULL: on_path_ps, slack_ps stay unknown, ... */
+    const char *without_paths;     /* with this reason */
     bool without_spread; /* p50_ps, p95_ps, stdev_ps stay unknown unless sorted by: half the walk */
 };
 
 /* ERR_INVALID for an unknown `by` or sort column. Columns: key name kind category module scope
  * source count event_count total_ps self_ps share cumulative_share mean_ps stdev_ps min_ps p50_ps
- * p95_ps max_ps flops bytes flops_per_s bytes_per_s bound_by peak_share; an unknown cell is
- * CELL_NULL with its reason. Default sort: "-self_ps,name". */
+ * p95_ps max_ps flops bytes flops_per_s bytes_per_s bound_by peak_share on_path_ps slack_ps; an
+ * unknown cell is CELL_NULL with its reason. Default sort: "-self_ps,name". */
 MUST_CHECK enum status top(const struct run_traces *run, const struct restriction *restriction,
                            const struct top_question *question, const struct page *page,
                            struct arena *arena, struct table *ret, struct error *err);

@@ -29,6 +29,8 @@ const struct column top_columns[] = {
     [TOP_BYTE_RATE] = {"bytes_per_s", "B/s", UNIT_PER_S, false},
     [TOP_BOUND_BY] = {"bound_by", "Bound by", UNIT_TEXT, false},
     [TOP_PEAK_SHARE] = {"peak_share", "Of peak", UNIT_SHARE, false},
+    [TOP_ON_PATH] = {"on_path_ps", "On path", UNIT_PS, true},
+    [TOP_SLACK] = {"slack_ps", "Slack", UNIT_PS, false},
 };
 const uint32_t top_column_count = TOP_COLUMN_COUNT;
 
@@ -144,6 +146,20 @@ static enum kind kind_of_row(const struct top_row *row)
     return (enum kind)most;
 }
 
+static struct cell path_cell(const struct top_work *work, const struct top_row *row,
+                             int64_t value_ps)
+{
+    const struct top_question *question = work->question;
+
+    if (question->paths == NULL)
+        return cell_null(str_of(question->without_paths != NULL ? question->without_paths
+                                                                : "paths were not asked for"));
+    if (work->by > BY_API)
+        return cell_null(STR("on a path lie ops and slices: ask by op or name"));
+    return row->path.count > 0 ? cell_integer(value_ps)
+                               : cell_null(STR("it ran in no step that counts"));
+}
+
 struct cell top_cell(const void *data, uint32_t index, uint32_t column)
 {
     const struct top_work *work = data;
@@ -168,6 +184,10 @@ struct cell top_cell(const void *data, uint32_t index, uint32_t column)
     case TOP_BOUND_BY:
     case TOP_PEAK_SHARE:
         return top_cost_cell(work, row, (enum top_column)column);
+    case TOP_ON_PATH:
+        return path_cell(work, row, row->path.on_path_ps);
+    case TOP_SLACK:
+        return path_cell(work, row, row->path.slack_ps);
     default:
         return number_cell(work, row, (enum top_column)column);
     }

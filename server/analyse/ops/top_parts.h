@@ -49,6 +49,8 @@ enum top_column {
     TOP_BYTE_RATE,
     TOP_BOUND_BY,
     TOP_PEAK_SHARE,
+    TOP_ON_PATH,
+    TOP_SLACK,
     TOP_COLUMN_COUNT,
 };
 
@@ -78,6 +80,7 @@ struct top_row {
     int64_t min_ps, max_ps, stdev_ps, p50_ps, p95_ps;
     bool spread_known, approximate;
     struct top_cost cost;
+    struct path_of path;
     double cumulative;
 };
 

@@ -286,6 +286,22 @@ static int by_first(const void *left, const void *right, void *data)
     return (a > b) - (a < b);
 }
 
+static void add_path(const struct top_work *work, const struct top_host *host, uint32_t group,
+                     struct path_of *to)
+{
+    const struct path_of *const *lists =
+        work->by <= BY_CATEGORY ? work->question->paths->ops : work->question->paths->names;
+    const struct path_of *own = lists[host->selection->index];
+
+    if (own == NULL || own[group].count == 0)
+        return;
+    own += group;
+    if (to->count == 0 || own->slack_ps < to->slack_ps)
+        to->slack_ps = own->slack_ps;
+    ps_add(&to->on_path_ps, own->on_path_ps);
+    to->count += own->count;
+}
+
 static void add_groups(struct top_work *work, struct top_host *host)
 {
     const struct tallies *tallies = &host->tallies[0];
@@ -301,6 +317,8 @@ static void add_groups(struct top_work *work, struct top_host *host)
         add_to_row(&work->rows[row], tally,
                    is_op ? host->selection->host->attribution->ops[group].kind
                          : (enum kind)tally->kind);
+        if (work->question->paths != NULL && work->by <= BY_API)
+            add_path(work, host, group, &work->rows[row].path);
         if (work->by <= BY_CATEGORY && host->costs != NULL)
             top_add_costs(host, &work->rows[row], group, tally);
     }

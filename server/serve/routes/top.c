@@ -2,7 +2,9 @@
 /* GET /api/top?run=: what took the time, by one property. */
 #include "analyse/ops/top.h"
 
+#include "analyse/critical/critical.h"
 #include "analyse/ops/annotations.h"
+#include "analyse/steps/steps.h"
 #include "serve/answer/table_out.h"
 #include "serve/kept/sums.h"
 #include "serve/routes.h"
@@ -19,6 +21,7 @@ static const struct param params[] = {
     {.name = "depth", .kind = PARAM_INTEGER, .min = 0, .max = 64},
     {.name = "fold", .kind = PARAM_WORD, .words = "siblings"},
     {.name = "spread", .kind = PARAM_WORD, .words = "none"},
+    {.name = "path", .kind = PARAM_WORD, .words = "no|yes"},
     {.name = "min_self_ps", .kind = PARAM_INTEGER, .min = 0, .max = INT64_MAX},
     PARAM_SORT,
     {.name = NULL},
@@ -36,13 +39,48 @@ static enum status make_table(const struct run_traces *run, const struct restric
     return annotations(run, restriction, page, arena, ret, err);
 }
 
+/* Of more slices paths are found where they are asked for: it takes up to a second. */
+enum { PATH_SLICES = 100000 };
+
+static bool is_small(const struct run_traces *run)
+{
+    uint64_t slices = 0;
+
+    for (uint32_t i = 0; i < run->host_count; i++)
+        slices += run->hosts[i].trace->slice_count;
+    return slices <= PATH_SLICES;
+}
+
+/* What lies on the paths of the steps asked for; a window cuts them. */
+static enum status find_paths(const struct run_traces *run, const struct restriction *restriction,
+                              bool wanted, struct arena *arena, struct top_question *question,
+                              struct error *err)
+{
+    struct top_paths *paths = arena_new(arena, struct top_paths);
+    struct critical_sums sums;
+    struct steps steps;
+
+    if (restriction->has_window)
+        question->without_paths = "a window has no path: ask for steps";
+    else if (!wanted)
+        question->without_paths = "the run is large: ask with path=yes";
+    if (question->without_paths != NULL || str_equal(question->by, STR("annotation")))
+        return OK;
+    TRY(steps_find(run, restriction, arena, &steps, err));
+    critical_sums_make(run, &steps, &sums);
+    critical_top_paths(run, &sums, arena, paths);
+    critical_sums_free(&sums);
+    question->paths = paths;
+    return OK;
+}
+
 static enum status get_top(struct request *req, struct reply *reply, struct error *err)
 {
     const struct run_traces *run;
     struct restriction restriction;
     struct page page;
     struct table table;
-    const struct top_question question = {
+    struct top_question question = {
         .by = request_text(req, "by"),
         .depth = (uint32_t)request_integer(req, "depth", 0),
         .fold_siblings = request_is(req, "fold", "siblings"),
@@ -53,6 +91,10 @@ static enum status get_top(struct request *req, struct reply *reply, struct erro
     TRY(request_traces(req, &run, err));
     TRY(request_restriction(req, &restriction, err));
     TRY(request_page(req, &page, err));
+    TRY(find_paths(run, &restriction,
+                   request_has(req, "path") ? request_is(req, "path", "yes")
+                                            : is_small(run) && !request_is(req, "spread", "none"),
+                   req->arena, &question, err));
     run = sums_take(req, run);
     enum status status = make_table(run, &restriction, &question, &page, req->arena, &table, err);
     sums_return(req, run);
@@ -76,8 +118,9 @@ static const struct restriction whole = {0};
 static enum status make_by(const struct run_traces *run, const char *by, const struct page *page,
                            struct arena *arena, struct table *ret, struct error *err)
 {
-    const struct top_question question = {.by = str_of(by)};
+    struct top_question question = {.by = str_of(by)};
 
+    TRY(find_paths(run, &whole, is_small(run), arena, &question, err));
     return top(run, &whole, &question, page, arena, ret, err);
 }
 
@@ -108,7 +151,7 @@ static enum status make_modules(const struct run_traces *run, const struct page 
 #define VIEW_COLUMNS                                                                               \
     "key name kind category module scope source #count #event_count #total_ps #self_ps %share "    \
     "%cumulative_share #mean_ps #stdev_ps #min_ps #p50_ps #p95_ps #max_ps %flops %bytes "          \
-    "%flops_per_s %bytes_per_s bound_by %peak_share"
+    "%flops_per_s %bytes_per_s bound_by %peak_share #on_path_ps #slack_ps"
 
 static const struct view views[] = {
     {.name = "ops", .columns = VIEW_COLUMNS, .make = make_ops, .kept = "by=op", .rank = 3},

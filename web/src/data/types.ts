@@ -246,6 +246,8 @@ export interface TopRow {
   flops_per_s: number | null;
   bytes_per_s: number | null;
   bound_by: string | null;
+  on_path_ps?: Ps | null;
+  slack_ps?: Ps | null;
   peak_share: number | null;
   reasons?: Reasons;
 }

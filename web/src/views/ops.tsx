@@ -32,6 +32,8 @@ import { useTable } from '../ui/use_table';
 import type { Changes } from '../model/address';
 
 const BY = ['op', 'name', 'scope', 'module', 'category', 'source', 'track', 'device', 'host'];
+const PATH_BY = ['op', 'name', 'kernel', 'api', 'scope', 'module', 'category', 'source'];
+const PATH_COLUMN = /(^|,)\+?(on_path_ps|slack_ps)(,|$)/;
 const ROWS_MAX = 5000;
 /* Rates get the unit of the rows that matter: what lasts nanoseconds has any rate. */
 const HEAVY_SHARE = 0.005;
@@ -123,6 +125,20 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
     exact: (row) => (row[key] === null || row[key] === undefined ? unknown(row, key) : timeExact(row[key])),
     ...more,
   });
+  /* Of a large run paths are asked for where a column of them is chosen. */
+  const path = (key: 'on_path_ps' | 'slack_ps', title: string, tip: string): Column<TopRow> | false =>
+    PATH_BY.includes(by) && {
+      key,
+      title,
+      tip,
+      unit: self.unit,
+      width: '96px',
+      from: 1300,
+      optional: !has(key) || key === 'slack_ps',
+      numeric: true,
+      cell: (row) => inScale(row[key], self),
+      exact: (row) => (row[key] === null || row[key] === undefined ? unknown(row, key) : timeExact(row[key])),
+    };
   const words = (key: 'module' | 'category' | 'kind', more: Partial<Column<TopRow>>): Column<TopRow> | false =>
     by !== key &&
     has(key) && {
@@ -242,6 +258,8 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
           self,
         ),
     },
+    path('on_path_ps', 'on path', 'Of its time on the critical paths of the steps'),
+    path('slack_ps', 'slack', 'The least: by how much it may end later before a step does'),
     spread('mean_ps', 'mean', { from: 1100 }),
     spread('stdev_ps', 'stdev', { optional: true }),
     spread('min_ps', 'min', { optional: true }),
@@ -308,7 +326,13 @@ function restOf(top: TopList, rows: readonly TopRow[], noun: string): Record<str
 
 export function OpsView({ run }: { run: RunDetails }) {
   const asked = query.value.by ?? 'op';
-  const params = { run: run.id, by: asked, ...restriction.value, sort: query.value.sort };
+  const params = {
+    run: run.id,
+    by: asked,
+    ...restriction.value,
+    sort: query.value.sort,
+    path: PATH_COLUMN.test(query.value.columns ?? '') ? 'yes' : null,
+  };
   const top = useJson<TopList>('api/top', { ...params, limit: ROWS_MAX });
   const data = top.data;
   const rows = data?.rows ?? [];
