@@ -2,6 +2,7 @@
 /* jviewd findings RUN: numbered sentences, each with what it wins, its proof and what to do. */
 #include <jansson.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/human.h"
 #include "cli/ask.h"
@@ -16,17 +17,32 @@ static const char *text_at(const json_t *object, const char *key)
     return text != NULL ? text : "";
 }
 
+static const char *time_and_share(const json_t *finding, const char *ps, const char *share,
+                                  char *ret, size_t size)
+{
+    const json_t *part = json_object_get(finding, share);
+
+    snprintf(ret, size, "%s", human_ps(json_integer_value(json_object_get(finding, ps))).text);
+    if (json_is_number(part))
+        snprintf(ret + strlen(ret), size - strlen(ret), ", %s",
+                 human_share(json_number_value(part)).text);
+    return ret;
+}
+
+/* By replay, and the bound; the bound alone where no replay tells. */
 static void put_win(const json_t *finding)
 {
-    const json_t *win = json_object_get(finding, "win_ps");
-    const json_t *share = json_object_get(finding, "win_share");
     const json_t *same = json_object_get(finding, "same_time_as");
+    char win[64], bound[64];
 
-    if (!json_is_integer(win))
+    if (!json_is_integer(json_object_get(finding, "win_ps")))
         return;
-    printf(" (wins at most %s", human_ps(json_integer_value(win)).text);
-    if (json_is_number(share))
-        printf(", %s", human_share(json_number_value(share)).text);
+    time_and_share(finding, "win_ps", "win_share", bound, sizeof bound);
+    if (json_is_integer(json_object_get(finding, "replay_ps")))
+        printf(" (wins %s; at most %s",
+               time_and_share(finding, "replay_ps", "replay_share", win, sizeof win), bound);
+    else
+        printf(" (wins at most %s", bound);
     if (json_is_integer(same))
         printf("; in part the same time as %lld", (long long)json_integer_value(same));
     printf(")");

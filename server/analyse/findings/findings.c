@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "analyse/findings/platform.h"
+#include "analyse/findings/win_replay.h"
 #include "analyse/findings/win_time.h"
 #include "analyse/table.h"
 
@@ -47,7 +48,10 @@ static int64_t expected_win(const struct finding *finding)
 {
     if (!finding->has_win)
         return 0;
-    return finding->confidence == CONFIDENCE_LOW ? finding->win_ps / 4 : finding->win_ps;
+
+    int64_t win_ps = finding->has_replay ? finding->replay_ps : finding->win_ps;
+
+    return finding->confidence == CONFIDENCE_LOW ? win_ps / 4 : win_ps;
 }
 
 /* What wins more stands first; then what is worse; then what is surer; then by words, so that the
@@ -260,8 +264,11 @@ void findings_of_themes(const struct rule *const *themes, uint32_t theme_count, 
             ret->rule_count++;
         }
     }
-    if (found.count > 0)
+    if (found.count > 0) {
         qsort(found.items, found.count, sizeof(*found.items), by_rank);
+        win_replay_find(memo, found.items, found.count);
+        qsort(found.items, found.count, sizeof(*found.items), by_rank);
+    }
 
     struct finding *items = arena_array(memo->arena, struct finding, found.count);
     struct answer_note *notes = arena_array(memo->arena, struct answer_note, found.note_count);
@@ -275,6 +282,7 @@ void findings_of_themes(const struct rule *const *themes, uint32_t theme_count, 
     for (uint32_t i = 0; i < found.count; i++)
         items[i].rank = i + 1;
     win_time_tell(items, found.count);
+    win_replay_tell(memo, items, found.count);
     ret->items = items;
     ret->count = found.count;
     ret->notes = notes;
@@ -293,6 +301,8 @@ enum column_at {
     AT_SEVERITY,
     AT_CONFIDENCE,
     AT_TEXT,
+    AT_REPLAY,
+    AT_REPLAY_SHARE,
     AT_WIN,
     AT_WIN_SHARE,
     AT_SAME_TIME,
@@ -308,6 +318,8 @@ static const struct column columns[AT_COUNT] = {
     [AT_SEVERITY] = {"severity", "severity", UNIT_TEXT, true},
     [AT_CONFIDENCE] = {"confidence", "confidence", UNIT_TEXT, false},
     [AT_TEXT] = {"text", "text", UNIT_TEXT, true},
+    [AT_REPLAY] = {"replay_ps", "wins", UNIT_PS, true},
+    [AT_REPLAY_SHARE] = {"replay_share", "wins, share", UNIT_SHARE, false},
     [AT_WIN] = {"win_ps", "wins at most", UNIT_PS, true},
     [AT_WIN_SHARE] = {"win_share", "share", UNIT_SHARE, true},
     [AT_SAME_TIME] = {"same_time_as", "same time as", UNIT_COUNT, true},
@@ -320,17 +332,31 @@ struct ranked {
     int64_t total_ps; /* that wins are shares of; 0 unknown */
 };
 
+static struct cell time_cell(const struct ranked *ranked, int64_t ps, bool share)
+{
+    if (!share)
+        return cell_integer(ps);
+    if (ranked->total_ps <= 0)
+        return cell_null(STR("no time was counted"));
+    return cell_real((double)ps / (double)ranked->total_ps);
+}
+
 static struct cell win_cell(const struct ranked *ranked, const struct finding *finding, bool share)
 {
     if (!finding->has_win)
         return cell_null(finding->win_reason.count > 0 ? finding->win_reason
                                                        : STR("it makes the figures right, not the "
                                                              "program faster"));
-    if (!share)
-        return cell_integer(finding->win_ps);
-    if (ranked->total_ps <= 0)
-        return cell_null(STR("no time was counted"));
-    return cell_real((double)finding->win_ps / (double)ranked->total_ps);
+    return time_cell(ranked, finding->win_ps, share);
+}
+
+static struct cell replay_cell(const struct ranked *ranked, const struct finding *finding,
+                               bool share)
+{
+    if (!finding->has_replay)
+        return cell_null(finding->has_win ? STR("no change of the recorded steps stands for it")
+                                          : STR("it wins no time that is known"));
+    return time_cell(ranked, finding->replay_ps, share);
 }
 
 static struct cell finding_cell(const void *data, uint32_t row, uint32_t column)
@@ -351,6 +377,9 @@ static struct cell finding_cell(const void *data, uint32_t row, uint32_t column)
         return cell_text(str_of(confidence_word(finding->confidence)));
     case AT_TEXT:
         return cell_text(finding->text);
+    case AT_REPLAY:
+    case AT_REPLAY_SHARE:
+        return replay_cell(ranked, finding, column == AT_REPLAY_SHARE);
     case AT_WIN:
     case AT_WIN_SHARE:
         return win_cell(ranked, finding, column == AT_WIN_SHARE);

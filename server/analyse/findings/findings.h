@@ -4,8 +4,9 @@
  *   registry   themes -> rules                              analyse/findings/findings_registry.c
  *   rule       asks the memo, adds what it found           analyse/rules_THEME.c
  *   memo      every analysis, made when first asked for    analyse/findings/memo.h
- *   list       the best of each rule, ranked over all by the time they would win; a win of low
- *              confidence counts a quarter, and none exceeds all the time there was
+ *   list       the best of each rule, ranked over all by the time they would win, by replay where
+ *              one tells; a win of low confidence counts a quarter, and none exceeds all the time
+ *              there was
  *
  * A rule asks analyses, never the file's bytes. It adds a finding only for what it can prove: each
  * finding carries its evidence, and what a rule cannot know it leaves unsaid. A rule that fails is
@@ -62,6 +63,8 @@ struct finding {
     bool has_win;
     int64_t win_ps;        /* at most: over all counted steps of the run, or the capture without */
     struct str win_reason; /* why it is not known, where it is not */
+    bool has_replay;       /* a replay of the steps says what it wins (win_replay.h) */
+    int64_t replay_ps;     /* over the same; 0 ... win_ps */
     uint32_t same_time_as; /* rank of the first before it that wins, or may win, the same time; 0:
                               none; set at the end */
     struct evidence evidence[EVIDENCE_MAX + 1]; /* the last one takes what is too much */
@@ -127,8 +130,8 @@ void findings_find(struct memo *memo, struct findings *ret);
 void findings_of_themes(const struct rule *const *themes, uint32_t theme_count, struct memo *memo,
                         struct findings *ret);
 
-/* Columns: rank rule theme severity confidence text win_ps win_share same_time_as more_count
- * remedy. Default sort: "rank"; the first cell of each row is its rank. */
+/* Columns: rank rule theme severity confidence text replay_ps replay_share win_ps win_share
+ * same_time_as more_count remedy. Default sort: "rank"; the first cell of each row is its rank. */
 MUST_CHECK enum status findings_table(struct memo *memo, const struct findings *findings,
                                       const struct page *page, struct table *ret,
                                       struct error *err);

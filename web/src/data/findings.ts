@@ -28,6 +28,8 @@ export interface Finding {
   confidence: 'low' | 'medium' | 'high';
   text: string;
   remedy: string;
+  replay_ps?: Ps | null; // what a replay of the steps says
+  replay_share?: number | null;
   win_ps: Ps | null;
   win_share: number | null;
   same_time_as: number | null;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What to do first: sentences ranked by what they would win, each a click from its evidence. */
 import { useState } from 'preact/hooks';
+import type { Ps } from '../../data/json';
 import type { Evidence, Finding, FindingList } from '../../data/findings';
 import { restriction } from '../../data/restriction';
 import { useJson } from '../../data/resource';
@@ -31,18 +32,27 @@ function Proof({ evidence }: { evidence: Evidence }) {
 }
 
 /* The share of the counted time where it says more than nothing, else the time. */
+const saved = (ps: Ps, part: number | null): string =>
+  part !== null && part >= 0.001 ? `−${share(Math.min(1, part))}` : time(ps);
+
+/* By a replay of the steps, and the bound below it; where no replay tells the bound alone. */
 function Win({ finding }: { finding: Finding }) {
-  if (finding.win_ps === null)
+  const { win_ps: most, win_share: part, replay_ps: ps = null, replay_share: told = null } = finding;
+  if (most === null)
     return (
       <span class="win quiet" role="img" data-tip={finding.reasons.win_ps} aria-label="what it wins is not known" />
     );
-  const part = finding.win_share;
+  const bound = `at most ${time(most)}${part === null ? '' : `, ${share(part)} of the counted time`}`;
+  if (ps === null)
+    return (
+      <span class="win number" data-tip={bound}>
+        <span class="quiet">at most</span> {saved(most, part)}
+      </span>
+    );
   return (
-    <span
-      class="win number"
-      data-tip={`at most ${time(finding.win_ps)}${part === null ? '' : `, ${share(part)} of the counted time`}`}
-    >
-      {part !== null && part >= 0.001 ? `−${share(Math.min(1, part))}` : time(finding.win_ps)}
+    <span class="win number" data-tip={`a replay of the steps wins ${time(ps)}; ${bound}`}>
+      {saved(ps, told)}
+      {saved(ps, told) !== saved(most, part) && <span class="quiet">, at most {saved(most, part)}</span>}
     </span>
   );
 }
@@ -91,7 +101,7 @@ export function Findings({ run, first, all }: { run: RunDetails; first: readonly
   return (
     <section>
       <h2 class="section">
-        What to do first <span class="quiet section-right">wins at most</span>
+        What to do first <span class="quiet section-right">wins</span>
       </h2>
       {rows.length === 0 && <p class="quiet">No rule found anything to say of this run.</p>}
       <ol class="findings">
