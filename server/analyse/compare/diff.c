@@ -30,6 +30,8 @@ enum diff_column {
     COLUMN_B_COUNT,
     COLUMN_OFTEN,
     COLUMN_LONGER,
+    COLUMN_A_PATH,
+    COLUMN_B_PATH,
     COLUMN_P,
     COLUMN_MATCH,
     COLUMN_CONFIDENCE,
@@ -56,6 +58,8 @@ static const struct column columns[COLUMN_COUNT] = {
     [COLUMN_B_COUNT] = {"b_count", "count b", UNIT_NONE, false},
     [COLUMN_OFTEN] = {"often_ps", "more often", UNIT_PS, true},
     [COLUMN_LONGER] = {"longer_ps", "longer", UNIT_PS, true},
+    [COLUMN_A_PATH] = {"a_on_path_ps", "on path a", UNIT_PS, false},
+    [COLUMN_B_PATH] = {"b_on_path_ps", "on path b", UNIT_PS, true},
     [COLUMN_P] = {"p", "p", UNIT_NONE, false},
     [COLUMN_MATCH] = {"match", "match", UNIT_TEXT, false},
     [COLUMN_CONFIDENCE] = {"confidence", "confidence", UNIT_SHARE, false},
@@ -197,6 +201,20 @@ static struct cell about_side(const struct shown *shown, const struct diff_row *
     }
 }
 
+/* Of the mean step. */
+static struct cell on_path(const struct shown *shown, const struct diff_row *row, int side)
+{
+    const struct measured *measured = &shown->sides[side];
+
+    if (row->is_rest)
+        return cell_null(STR("it is no op"));
+    if (!is_on(row, side))
+        return cell_null(side == 0 ? STR("run a has no such op") : STR("run b has no such op"));
+    if (measured->on_path_ps == NULL || measured->path_steps == 0)
+        return cell_null(STR("paths are found of steps of runs of up to 400,000 slices"));
+    return cell_integer(row->on_path_ps[side] / measured->path_steps);
+}
+
 static struct cell cell_at(const void *data, uint32_t index, uint32_t column)
 {
     const struct shown *shown = data;
@@ -223,6 +241,10 @@ static struct cell cell_at(const void *data, uint32_t index, uint32_t column)
     case COLUMN_B_SELF:
     case COLUMN_B_COUNT:
         return about_side(shown, row, 1, column);
+    case COLUMN_A_PATH:
+        return on_path(shown, row, 0);
+    case COLUMN_B_PATH:
+        return on_path(shown, row, 1);
     case COLUMN_MATCH:
         return row->is_rest ? cell_null(STR("it is no op"))
                             : cell_text(str_of(match_how_word(row->how)));
@@ -355,6 +377,11 @@ enum status diff_runs(const struct diff_side *a, const struct diff_side *b, stru
     if (ret->by_steps)
         ret->step = shift_of(sides[0].durs_ps, sides[0].step_count, sides[1].durs_ps,
                              sides[1].step_count, 0.95);
+    sides[0].on_path_ps = sides[1].on_path_ps = NULL;
+    if (ret->by_steps) {
+        TRY(diff_paths(a, &sides[0], arena, err));
+        TRY(diff_paths(b, &sides[1], arena, err));
+    }
     diff_join(sides, how, arena, &rows);
     ret->matched_share = rows.matched_share;
     ret->sure_share = rows.sure_share;

@@ -57,9 +57,9 @@ struct diff {
 
 /* `by`: "" or "op", "scope", "module", "category", "source", "kind". Columns: key name state kind
  * category module scope source a_name b_name a_self_ps b_self_ps delta_ps share a_count b_count
- * often_ps longer_ps p match confidence. States: slower faster same new gone. Rows that are no op
- * have the keys `idle`, `other` and the words of host_doing.h. Default sort: by the size of the
- * difference. */
+ * often_ps longer_ps a_on_path_ps b_on_path_ps p match confidence. States: slower faster same new
+ * gone. Rows that are no op have the keys `idle`, `other` and the words of host_doing.h. Default
+ * sort: by the size of the difference. */
 MUST_CHECK enum status diff_runs(const struct diff_side *a, const struct diff_side *b,
                                  struct str by, const struct page *page, struct arena *arena,
                                  struct diff *ret, struct error *err);

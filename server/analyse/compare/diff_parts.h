@@ -27,6 +27,8 @@ struct measured { /* a side */
     uint32_t step_count;    /* at least 1: a capture is one, of each host */
     bool by_steps;
     struct diff_measured told;
+    const int64_t *on_path_ps; /* by item, over path_steps steps; NULL: not found; see diff_paths */
+    uint32_t path_steps;
 };
 
 enum diff_wanted { /* beside the steps themselves */
@@ -59,6 +61,7 @@ struct diff_row {
     struct str side_name[2]; /* "fusion.3", "fusion.3 + 2"; "" not there */
     uint32_t first[2];       /* an item of each side; UINT32_MAX */
     struct diff_sums sums[2];
+    int64_t on_path_ps[2]; /* over the steps whose paths were found */
     enum match_how how;
     double confidence;
     double p;
@@ -72,6 +75,9 @@ struct diff_rows {
     uint32_t count;
     double matched_share, sure_share;
 };
+/* How much of each op lies on critical paths, where the run is small enough. */
+MUST_CHECK enum status diff_paths(const struct diff_side *side, struct measured *measured,
+                                  struct arena *arena, struct error *err);
 void diff_join(const struct measured sides[2], enum diff_by by, struct arena *arena,
                struct diff_rows *ret);
 

@@ -148,6 +148,9 @@ static void sum_rows(const struct joining *joining)
 
             ps_add(&sums->self_ps, measured->sums[i].self_ps);
             sums->count += measured->sums[i].count;
+            if (measured->on_path_ps != NULL)
+                ps_add(&joining->ret->items[joining->row_of[side][i]].on_path_ps[side],
+                       measured->on_path_ps[i]);
         }
     }
 }

@@ -140,13 +140,19 @@ static const struct cell *op_cell(const struct checked *checked, uint32_t row, c
 struct str check_op_sentence(const struct checked *checked, uint32_t row, struct arena *arena)
 {
     const struct cell *scope = op_cell(checked, row, "scope");
+    const struct cell *path = op_cell(checked, row, "b_on_path_ps");
+    bool has_path = path != NULL && path->kind == CELL_INTEGER;
     bool has_scope = scope->kind == CELL_TEXT;
 
-    return str_format(arena, "%.*s: +%s a step%s%.*s%s",
+    return str_format(arena, "%.*s: +%s a step%s%.*s%s%s%s",
                       STR_ARG(op_cell(checked, row, "name")->of.text),
                       human_ps(op_cell(checked, row, "delta_ps")->of.integer).text,
                       has_scope ? " (" : "", has_scope ? (int)scope->of.text.count : 0,
-                      has_scope ? scope->of.text.at : "", has_scope ? ")" : "");
+                      has_scope ? scope->of.text.at : "", has_scope ? ")" : "",
+                      !has_path              ? ""
+                      : path->of.integer > 0 ? ", on the critical path for "
+                                             : ", beside the critical path",
+                      has_path && path->of.integer > 0 ? human_ps(path->of.integer).text : "");
 }
 
 /* Without what moves a terminal's cursor. */
