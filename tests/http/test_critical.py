@@ -143,6 +143,34 @@ def less_work_is_never_slower(server):
         assert whatif(server, **change)["predicted_ps"] <= now, change
 
 
+def top_has_the_path(server):
+    rows = {(row["name"], row["module"]): row for row in critical(server, run="step_1000", by="op", limit=10000)["rows"]}
+    top = good(server, "/api/top", run="step_1000", limit=10000).json["rows"]
+    assert sum(row["on_path_ps"] for row in top) > 0
+    for row in top:
+        of = rows[row["name"], row["module"]]
+        assert (row["on_path_ps"], row["slack_ps"]) == (of["on_path_ps"], of["slack_ps"]), (row, of)
+    names = {row["name"]: row for row in good(server, "/api/top", run="step_1000", by="name", limit=10000).json["rows"]}
+    assert names["data_loading"]["on_path_ps"] == rows["data_loading", None]["on_path_ps"]
+    one = good(server, "/api/top", run="step_1000", step=1002, limit=10000).json["rows"]
+    assert sum(row["on_path_ps"] for row in one) < sum(row["on_path_ps"] for row in top)
+    for query, word in (({"start_ps": 0, "end_ps": 20 * 10**9}, "window"), ({"spread": "none"}, "path=yes"), ({"by": "device"}, "by op")):
+        row = good(server, "/api/top", run="step_1000", **query).json["rows"][0]
+        assert row["on_path_ps"] is None and word in row["reasons"]["on_path_ps"], row
+
+
+def findings_win_what_the_replay_says(server):
+    for run in RUNS:
+        found = good(server, "/api/findings", run=run, limit=100).json["rows"]
+        openapi.check(good(server, "/api/findings", run=run).json, "/api/findings")
+        for row in found:
+            assert row["replay_ps"] is None or row["replay_ps"] <= row["win_ps"], row
+    (bound,) = (row for row in good(server, "/api/findings", run="step_1000", limit=100).json["rows"] if row["rule"] == "input-bound")
+    steps = whatif(server, scale="kind:input=0")["steps"]
+    gained = sum(step["replayed_ps"] - step["predicted_ps"] for step in steps)
+    assert abs(bound["replay_ps"] - min(gained, bound["win_ps"])) <= 5 + gained // 1000, (bound, gained)
+
+
 def what_cannot_be_changed_is_told(server):
     for body, status, word in (({"scale": "scope:mpl=1"}, 404, "mlp"), ({"scale": "op:a=-1"}, 400, "0 to 1000"), ({"scale": "foo"}, 400, "scope:"),
                                ({"scale": "kind:none=1"}, 400, "compute"), ({"scale": 3}, 400, "text"), ({"overlap": "x"}, 400, "copy"),
@@ -162,4 +190,4 @@ def the_verb_is_the_endpoint(server):
 
 if __name__ == "__main__":
     common.main([pieces_sum_to_the_step, overview_says_where_it_lies, a_slice_knows_its_slack, pieces_are_slices_of_the_run, unexplained_is_little, rows_hold_the_path, pages_and_formats, sql_has_the_same,
-                 without_a_change_nothing_changes, less_work_is_never_slower, what_cannot_be_changed_is_told, the_verb_is_the_endpoint])
+                 without_a_change_nothing_changes, less_work_is_never_slower, top_has_the_path, findings_win_what_the_replay_says, what_cannot_be_changed_is_told, the_verb_is_the_endpoint])
