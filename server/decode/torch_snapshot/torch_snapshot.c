@@ -111,7 +111,7 @@ static void say_device(const struct torch_snapshot *snapshot, const struct torch
         sink_note(snapshot->sink, "lost-frees", NOTE_WARNING, device->lost_count,
                   "Some allocations of the history are neither freed in it nor held in the end: "
                   "their frees are not in the file.");
-    if (device->reserved_start < 0 && device->events.count > 0)
+    if (device->reserved_start < 0 && device->events.count > 0 && !snapshot->is_cut)
         sink_note(snapshot->sink, "odd-segments", NOTE_WARNING, 1,
                   "More segments are given back in the history than there can have been: what is "
                   "reserved over time is left out.");
@@ -167,9 +167,11 @@ static enum status end_early(struct torch_snapshot *snapshot, const struct pickl
                     broken->message);
     if (!snapshot->has_top)
         torch_keep_cut(snapshot, pickle);
+    snapshot->is_cut = true;
     sink_note(snapshot->sink, "truncated", NOTE_ERROR, 1,
-              "The file ends early, at byte %zu. Events behind that are missing; it was probably "
-              "cut off while copied, or its writer stopped: copy it again.",
+              "The file ends early, at byte %zu. Events behind that are missing, and of what was "
+              "there before the history only what it frees is known; the file was probably cut off "
+              "while copied, or its writer stopped: copy it again.",
               snapshot->file.count);
     return OK;
 }

@@ -128,6 +128,7 @@ struct torch_snapshot {
     struct torch_span devices[TORCH_DEVICES_MAX]; /* events of each */
     uint32_t device_count;
     bool has_top;
+    bool is_cut; /* the history's end is missing, so what the segments hold is of a later moment */
     uint64_t odd_count; /* records whose fields are no numbers, or missing */
     uint64_t odd_first; /* where the first of them is */
     uint32_t no_time_count, unknown_action_count;

@@ -109,6 +109,8 @@ static void count_block(struct pairing *pairing, const struct torch_block *block
         ++*ret_found;
         return;
     }
+    if (pairing->snapshot->is_cut && device->events.count > 0)
+        return; /* it may be of the events that are missing */
     add_before(pairing, (struct torch_before){.address = block->address,
                                               .bytes = asked(block),
                                               .stack = block->stack,
@@ -131,7 +133,7 @@ static void count_segments(struct pairing *pairing)
         for (uint32_t k = 0; k < segments[i].block_count; k++)
             count_block(pairing, &blocks[segments[i].first_block + k], &found);
     }
-    if (pairing->live.count > found && device->segment_count > 0)
+    if (pairing->live.count > found && device->segment_count > 0 && !pairing->snapshot->is_cut)
         device->lost_count += pairing->live.count - found;
 }
 
@@ -143,7 +145,7 @@ void torch_pair(struct torch_snapshot *snapshot, struct torch_device *device)
         pair_event(&pairing, device->events.first + i);
     count_segments(&pairing);
     device->reserved_start = torch_add_bytes(device->reserved_start, device->reserved);
-    if (device->reserved_start < 0)
+    if (device->reserved_start < 0 || snapshot->is_cut)
         device->reserved_start = -1;
     pair_table_free(&pairing.live);
     pair_table_free(&pairing.pending);
