@@ -191,7 +191,7 @@ struct run_metric {
     int64_t value;
     struct str reason; /* why it is not known */
 };
-enum { METRIC_SHARE_WHOLE = 1000000000, METRICS_VERSION = 2 /* what they mean */ };
+enum { METRIC_SHARE_WHOLE = 1000000000, METRICS_VERSION = 3 /* what they mean */ };
 /* Replaces what was known of it. */
 MUST_CHECK enum status catalog_put_metrics(struct catalog *catalog, struct str kept_id,
                                            const struct run_metric *metrics, uint32_t count,

@@ -135,6 +135,7 @@ TABLE = {
     ],
     "steps/async": [("two captures in one directory are two runs", lambda case: sorted((row["name"], len(row["hosts"])) for row in case.ask("list")["runs"]), [("n_1536", 1), ("n_512", 1)]),
                     true("and the newer is asked first", lambda case: case.ask("overview")["run"]["name"] == "n_1536"),
+                    true("an op that none has: the nearest", lambda case: "the nearest that these runs have is op:ynn_fusion" in json.dumps(case.ask("trend", "--metric", "op:ynn_fusoin")["notes"])),
                     ("a trend has measured both before it prints", lambda case: [close(row["value"], right * MS, 0.03) for row, right in zip(case.rows("trend", "--metric", "step_mean"), (4.46, 161.9))], [True, True])],
     "steps/C3-async-gpu-raw": [true("8 of 9.99 ms", lambda case: case.step()[0] == 8 and close(case.step()[1], 9.99 * MS, 0.002))],
     "steps/C-tpu-clock-right": [steps(5, 8 * MS)],

@@ -2,9 +2,11 @@
 /* Takes a metric of many runs, orders them, and finds where it jumped. */
 #include "serve/routes/trend/trend.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "analyse/compare/trend_metrics.h"
+#include "base/distance.h"
 #include "base/human.h"
 #include "serve/answer/run_out.h"
 
@@ -233,6 +235,42 @@ static bool is_cut_off(const struct run_record *run)
     return false;
 }
 
+static bool is_of(const struct trend *trend, struct str kept_id)
+{
+    for (uint32_t i = 0; i < trend->count; i++) {
+        if (str_equal(trend->points[i].run->kept_id, kept_id))
+            return true;
+    }
+    return false;
+}
+
+/* Of an op that none of the runs has: the name of theirs that it was perhaps meant to be. */
+static const char *nearest_op(struct request *req, const struct trend *trend)
+{
+    struct str asked = request_text(req, "metric"), nearest = STR("");
+    unsigned least = UINT_MAX;
+    struct metric_of *all;
+    struct error ignored = {0};
+    uint32_t count = 0;
+
+    if (!str_starts(asked, STR("op:")) ||
+        catalog_metrics(req->services->catalog, req->arena, &all, &count, &ignored) != OK)
+        return "";
+    for (uint32_t i = 0; i < count; i++) {
+        struct str name = all[i].metric.name;
+        unsigned distance = str_starts(name, STR("op:")) ? edit_distance(asked, name) : UINT_MAX;
+
+        if (distance >= least || !is_of(trend, all[i].kept_id))
+            continue;
+        least = distance;
+        nearest = name;
+    }
+    if (nearest.count == 0)
+        return "";
+    return str_c(req->arena, str_format(req->arena, "; the nearest that these runs have is %.*s",
+                                        STR_ARG(str_utf8(req->arena, nearest))));
+}
+
 static void tell(struct request *req, struct trend *trend, uint64_t left_out, uint64_t no_step)
 {
     uint64_t same = 0, gone = 0, unread = 0, without = 0, unmeasured = 0, cut = 0;
@@ -259,7 +297,8 @@ static void tell(struct request *req, struct trend *trend, uint64_t left_out, ui
     note(req, trend, "not-read", unread, "Not read (yet)", " without a value");
     note(req, trend, "not-measured", unmeasured, "Not measured yet",
          "; a server does that beside its answers");
-    note(req, trend, "no-value", without, "Without such a value", "");
+    note(req, trend, "no-value", without, "Without such a value",
+         without == trend->count ? nearest_op(req, trend) : "");
 }
 
 static enum trend_over over_of(struct request *req, uint64_t with_step, uint64_t no_step,
