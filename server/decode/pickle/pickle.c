@@ -230,12 +230,12 @@ static enum status fill(struct pickle *pickle, uint32_t first, struct error *err
 {
     const bool is_dict = *pickle->opcode == 'u' || *pickle->opcode == 's' || *pickle->opcode == 'd';
     const uint32_t count = pickle->stack_count - first;
-    const struct pickle_value *values = pickle->stack + first;
-    const struct pickle_value *into;
+    const struct pickle_value *values, *into;
 
     if (first <= floor_of(pickle))
         return fail_broken(pickle, "has nothing that could take the values", err);
     into = &pickle->stack[first - 1];
+    values = into + 1;
     if (into->kind != (is_dict ? PICKLE_DICT : PICKLE_LIST))
         return fail_broken(pickle, is_dict ? "does not fill a dict" : "does not fill a list", err);
     if (is_dict && count % 2 != 0)

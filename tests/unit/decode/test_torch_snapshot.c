@@ -141,6 +141,8 @@ static void refused(void **state)
         {"no mark", BYTES("\x80\x02}X\x08\0\0\0segmentsu."), ERR_FORMAT, "no MARK"},
         {"a list's values into a dict", BYTES("\x80\x02}(X\x08\0\0\0segmentse."), ERR_FORMAT,
          "does not fill a list"},
+        {"nothing below the mark", BYTES("\x80\x04(uX\x08\0\0\0segments."), ERR_FORMAT,
+         "nothing that could take"},
         {"half a pair", BYTES("\x80\x02}(X\x08\0\0\0segmentsu."), ERR_FORMAT, "without a value"},
         {"nothing kept", BYTES("\x80\x02}X\x08\0\0\0segmentsh\x07."), ERR_FORMAT, "never kept"},
         {"a far number", BYTES("\x80\x02}r\xff\xff\xff\x0fX\x08\0\0\0segments."), ERR_FORMAT,
