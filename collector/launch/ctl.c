@@ -51,7 +51,7 @@ static enum status take(struct live *live, const char *directory, struct error *
     if (control == NULL)
         return OK;
     if (live->control != NULL)
-        return fail(err, ERR_AMBIGUOUS, "more than one session runs, %s and %s: name one",
+        return fail(err, ERR_AMBIGUOUS, "more than one session is running, %s and %s: name one",
                     live->directory, directory);
     live->control = control;
     snprintf(live->directory, sizeof live->directory, "%s", directory);
@@ -87,7 +87,7 @@ static enum status find(const char *place, struct live *live, struct error *err)
         TRY(find_below(place, live, err));
     if (live->control == NULL)
         return fail(err, ERR_NOT_FOUND,
-                    "no session runs in %s; name the directory that jview-collect -o was given",
+                    "no session is running in %s; name the directory given to jview-collect -o",
                     place);
     return OK;
 }

@@ -51,7 +51,8 @@ static enum status target_of(const char *spool, char ret[PATH_BYTES], struct err
 
     if (count <= suffix || strcmp(spool + count - suffix, SPOOL_SUFFIX) != 0 ||
         count > PATH_BYTES - 64)
-        return fail(err, ERR_INVALID, "%s is no spool: its name would end in " SPOOL_SUFFIX, spool);
+        return fail(err, ERR_INVALID,
+                    "%s is not a spool: the name of a spool ends in " SPOOL_SUFFIX, spool);
     snprintf(ret, PATH_BYTES, "%.*s.xplane.pb", (int)(count - suffix), spool);
     return OK;
 }
@@ -270,8 +271,8 @@ uint32_t finalize_session(const char *profile, int64_t *most_ms)
             continue;
         stay++;
         fprintf(stderr,
-                "jview-collect: %s stays a spool, which jviewd opens: %s\n"
-                "  jview-collect finalize %s   tries again\n",
+                "jview-collect: %s stays a spool, which jviewd can open: %s\n  jview-collect "
+                "finalize %s   tries again\n",
                 entry->d_name, err.message, path);
     }
     if (open != NULL)

@@ -76,7 +76,7 @@ static volatile sig_atomic_t program_code;
  * what was asked for. */
 static void end_as_the_program(int number)
 {
-    static const char words[] = "jview-collect: what was recorded stays a spool: no memory\n";
+    static const char words[] = "jview-collect: the recording stays a spool: out of memory\n";
 
     (void)number;
     (void)!write(STDERR_FILENO, words, sizeof words - 1);

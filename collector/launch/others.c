@@ -65,8 +65,8 @@ void others_tell(const struct launched *session)
         snprintf(profile, sizeof profile, "%.4000s/%.255s", path, entry->d_name);
         if (entry->d_name[0] != '.' && is_others(profile, begin.st_mtim))
             fprintf(stderr,
-                    "jview-collect: another profiler (the JAX profiler?) wrote %s meanwhile; of "
-                    "two in one\n  process only one gets CUDA activity\n",
+                    "jview-collect: another profiler (the JAX profiler?) wrote %s during the "
+                    "recording; of two in one\n  process only one gets CUDA activity\n",
                     profile);
     }
     if (open != NULL)

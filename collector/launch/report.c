@@ -19,7 +19,7 @@ static void print_seen(const struct control *control)
     if (count > SEEN_MAX)
         count = SEEN_MAX;
     if (count == 0)
-        fprintf(stderr, "  no other range was met\n");
+        fprintf(stderr, "  the program entered no other range\n");
     for (uint32_t index = 0; index < count; index++)
         fprintf(stderr, "%s%.*s%s", index == 0 ? "  met were " : ", ", SEEN_NAME_MAX - 1,
                 control->seen[index], index + 1 == count ? "\n" : "");
@@ -35,7 +35,7 @@ static void print_waited(const struct control *control)
         fprintf(stderr, "  recording waits for SIGUSR2 to jview-collect, or for `jview-collect ctl "
                         "start`; neither came\n");
     else if (asked->range == CAPTURE_NONE)
-        fprintf(stderr, "  the program ended before --delay had passed\n");
+        fprintf(stderr, "  the program ended before the --delay was over\n");
     else if (asked->range == CAPTURE_CUDA)
         fprintf(stderr, "  recording waits for cudaProfilerStart or cuProfilerStart; the program "
                         "called neither\n");
@@ -54,18 +54,17 @@ static void print_nothing(const struct control *control)
     fprintf(stderr, "jview-collect: nothing was recorded");
     if (atomic_load(&control->loaded) == 0) {
         fprintf(stderr,
-                ": not injected, no process loaded the collector.\n"
-                "  It is loaded with the first NVTX call (or CUDA's start); a program without "
-                "any, a static or a\n  set-user-id one never does. A Python program tells ranges "
-                "with `pip install nvtx`.\n");
+                ": no process loaded the collector.\n  The first NVTX call (or CUDA's start) loads "
+                "it; a program without any, a static or a\n  set-user-id program never does. A "
+                "Python program can record ranges with `pip install nvtx`.\n");
         return;
     }
-    fprintf(stderr, ": no NVTX range was met while recording was on.\n");
+    fprintf(stderr, ": the program entered no NVTX range while recording was on.\n");
     if (atomic_load(&control->capture) == 0)
         print_waited(control);
     else
-        fprintf(stderr, "  A Python program tells ranges with `pip install nvtx`; JAX on a GPU "
-                        "tells its own modules and ops.\n");
+        fprintf(stderr, "  A Python program can record ranges with `pip install nvtx`; JAX on a "
+                        "GPU records its modules and ops.\n");
 }
 
 /* What was lost, why, and what helps. */
@@ -74,28 +73,28 @@ static void print_losses(const struct summary *summary)
     static const struct {
         const char *cause, *help;
     } losses[LOST_CAUSES] = {
-        [LOST_RING_FULL] = {"told faster than they were written down",
+        [LOST_RING_FULL] = {"recorded faster than they could be written",
                             "fewer ranges, or --nvtx-domain-exclude of the busiest domain"},
-        [LOST_TEXTS_FULL] = {"without a name: more different texts than are kept",
-                             "numbers that run go into a range's payload, not into its name"},
+        [LOST_TEXTS_FULL] = {"without a name: more distinct strings than are kept",
+                             "put changing numbers into the payload of a range, not into its name"},
         [LOST_TOO_DEEP] = {"more open at once than are kept", NULL},
         [LOST_NO_PUSH] = {"ended without a beginning", NULL},
-        [LOST_DISK] = {"the disk was full, or refused", "room where -o is"},
-        [LOST_THREADS] = {"of more threads than are kept", NULL},
-        [LOST_LIMIT] = {"beyond --max-spool", "more of it, or a --capture-range"},
+        [LOST_DISK] = {"the disk was full, or writing failed", "room where -o is"},
+        [LOST_THREADS] = {"from more threads than are kept", NULL},
+        [LOST_LIMIT] = {"beyond --max-spool", "a larger disk, or a --capture-range"},
         [LOST_POOL] = {"CUDA records: all buffers were full",
                        "--cuda-graph-trace=graph, or a --capture-range"},
         [LOST_CUPTI] = {"CUDA records that CUPTI dropped",
                         "--cuda-graph-trace=graph, or a --capture-range"},
-        [LOST_PAYLOADS] = {"payloads: more different ones than are kept", NULL},
+        [LOST_PAYLOADS] = {"payloads: more distinct ones than are kept", NULL},
         [LOST_TORN] = {"Python stacks that changed while they were read", NULL},
-        [LOST_LATE] = {"looks at threads: the machine was too busy for so many a second",
+        [LOST_LATE] = {"samples of threads: the machine was too busy for this rate",
                        "a smaller --py-sample"},
-        [LOST_STACKS] = {"samples cut to their callers: more different stacks than are kept", NULL},
+        [LOST_STACKS] = {"samples reduced to their callers: more distinct stacks than are kept",
+                         NULL},
         [LOST_SAMPLES] = {"samples that the system dropped, or of processes that had just ended",
                           "a smaller --sampling-frequency"},
-        [LOST_PROCESSORS] = {"processors on which nothing was sampled",
-                             "ulimit -n above the number of processors"},
+        [LOST_PROCESSORS] = {"CPUs that were not sampled", "ulimit -n above the number of CPUs"},
     };
 
     for (int cause = 0; cause < LOST_CAUSES; cause++) {
@@ -118,7 +117,7 @@ static void print_hint(const struct options *options, const struct summary *summ
     if (summary->has_xla && options->hlo_dump == NULL &&
         (flags == NULL || strstr(flags, "--xla_dump_to") == NULL))
         fprintf(stderr,
-                "  %-8s --hlo-dump keeps what XLA compiles: ops get their source and text\n",
+                "  %-8s --hlo-dump stores what XLA compiles: ops get their source and text\n",
                 "hint");
 }
 
@@ -141,14 +140,13 @@ void report_print(const struct options *options, const struct launched *session,
         fprintf(stderr, "jview-collect: %s\n", result->complaint);
     others_tell(session);
     if (sampling_found_no_python())
-        fprintf(stderr,
-                "jview-collect: no Python was found in the program or below it, so there "
-                "are no samples of Python stacks.\n  Looked for is the symbol _PyRuntime in "
-                "the program's file and in libpython*.\n");
+        fprintf(stderr, "jview-collect: neither the program nor its children run Python, so there "
+                        "are no samples of Python stacks.\n  The symbol _PyRuntime was looked for "
+                        "in the program's file and in libpython*.\n");
     if (result->busy > 0)
         fprintf(stderr,
-                "jview-collect: %" PRIu32 " %s still recorded; when they have ended:\n"
-                "  jview-collect finalize %s\n",
+                "jview-collect: %" PRIu32
+                " %s still being recorded; when they have ended:\n  jview-collect finalize %s\n",
                 result->busy, result->busy == 1 ? "process is" : "processes are", session->out);
     if (result->spools == 0) {
         if (result->busy == 0)

@@ -313,7 +313,7 @@ int app_serve_until_signal(struct app *app, const void *data)
     while (sigwait(signals, &caught) != 0)
         ;
     notify_tell("STOPPING=1");
-    log_info("signal %d: answering what is under way, then ending", caught);
+    log_info("signal %d: finishing open requests, then exiting", caught);
     instance_withdraw(cache_dir(app->cache), http_port(http));
     http_stop(http);
     block_sum_cache_destroy(app->services.sums);

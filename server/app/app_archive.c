@@ -114,7 +114,7 @@ static enum status in_a_child(int fd, const char *path, uint64_t size, const cha
     if (*ret_is_tree || (WIFEXITED(ended) && WEXITSTATUS(ended) == NO_TREE))
         return OK;
     return fail(err, ERR_FORMAT, "%s: %s", path,
-                count > 0 ? said : "the process that read it was ended by what it holds");
+                count > 0 ? said : "its content crashed the process that read it");
 }
 
 /* "prof.tar.gz" and "prof.zip" are "prof". */

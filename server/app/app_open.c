@@ -53,7 +53,7 @@ static int hand_over(struct app *app, const void *data)
         app->arena, "https://ui.perfetto.dev/#!/?url=http://127.0.0.1:%d/perfetto/%.*s.json.gz",
         PERFETTO_PORT, STR_ARG(run.id));
     printf("%s\n", url.at);
-    fprintf(stderr, "jviewd: waiting for ui.perfetto.dev to fetch %.*s once; ctrl C ends\n",
+    fprintf(stderr, "jviewd: waiting for ui.perfetto.dev to fetch %.*s; press ctrl C to stop\n",
             STR_ARG(run.name));
     fflush(stdout);
     open_url(url.at);
@@ -93,14 +93,14 @@ static enum status read_opening(int argc, char **argv, struct opening *ret, stru
             operand = argv[i];
     }
     if (strcmp(ret->ui, "builtin") != 0 && strcmp(ret->ui, "perfetto") != 0)
-        return fail(err, ERR_INVALID, "open shows builtin or perfetto, not \"%s\"", ret->ui);
+        return fail(err, ERR_INVALID, "--ui must be builtin or perfetto, not \"%s\"", ret->ui);
     if (operand != NULL && root == NULL && stat(operand, &info) == 0)
         root = operand;
     else if (operand != NULL)
         ret->run = str_of(operand);
     ret->root = root != NULL ? root : options_default_root(&rule);
     if (ret->root == NULL)
-        return fail(err, ERR_NOT_FOUND, "there is no directory of profiles here: give a path");
+        return fail(err, ERR_NOT_FOUND, "there is no profile directory here: give a path");
     return OK;
 }
 
@@ -145,7 +145,7 @@ bool app_use_running(const struct options *options, struct arena *arena)
         first = url;
     }
     url = str_format(arena, "%.*s%s", STR_ARG(url), options->page);
-    printf("jviewd %s: a server that runs shows this already\n  open     %s\n", JVIEWD_VERSION,
+    printf("jviewd %s: a running server shows this already\n  open     %s\n", JVIEWD_VERSION,
            url.at);
     fflush(stdout);
     if (options->open)
@@ -188,13 +188,11 @@ static int open_with(struct app *app, const struct opening *opening)
 
 static void open_help(void)
 {
-    puts("usage: jviewd open [FLAG...] [RUN|PATH]\n\n"
-         "A browser at a run, in a server that shows its directory already or in a new one.\n\n"
-         "  --latest              the newest run\n"
-         "  --ui builtin|perfetto our page, or ui.perfetto.dev with the run\n"
-         "  --profile-dir DIR     where RUN is looked up by name (also --logdir)\n"
-         "  --cache-dir DIR       where indexed profiles are kept\n"
-         "  -h, --help            this text");
+    puts("usage: jviewd open [FLAG...] [RUN|PATH]\n\nOpens a browser at a run, using a server that "
+         "shows its directory already, or a new one.\n\n  --latest              the newest run\n  "
+         "--ui builtin|perfetto our page, or ui.perfetto.dev with the run\n  --profile-dir DIR     "
+         "where to look for RUN by name (also --logdir)\n  --cache-dir DIR       directory of the "
+         "indexes\n  -h, --help            this text");
 }
 
 int app_open(int argc, char **argv)

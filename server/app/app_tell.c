@@ -89,7 +89,7 @@ void tell_start(const struct options *options, const char *cache_dir, int port, 
     for (uint32_t i = 0; i < options->roots.count; i++)
         printf("jviewd %s shows %.*s\n", JVIEWD_VERSION, STR_ARG(options->roots.at[i]));
     if (options->root_rule != NULL)
-        printf("  no path was given: this one, because of %s\n", options->root_rule);
+        printf("  no path was given: this one comes from %s\n", options->root_rule);
     address_of(options, port, launch, url);
     printf("  open     %s\n", url);
     if (is_wsl())
@@ -98,7 +98,7 @@ void tell_start(const struct options *options, const char *cache_dir, int port, 
         printf("  remote   ssh -L %d:localhost:%d %s, then the same address\n", port, port, host);
     printf("  cache    %s\n", cache_dir);
     if (launch[0] != '\0')
-        printf("  The link is good once, for 10 minutes; scripts send the token as Authorization: "
+        printf("  The link works once, within 10 minutes; scripts send the token as Authorization: "
                "Bearer\n");
     fflush(stdout);
 }
@@ -126,7 +126,7 @@ void open_url(const char *url)
         if (start(argv))
             return;
     }
-    fprintf(stderr, "jviewd: no program to open a browser is at hand; the address is %s\n", url);
+    fprintf(stderr, "jviewd: no program to open a browser was found; the address is %s\n", url);
 }
 
 void open_browser(const struct options *options, int port, const char *launch)

@@ -32,18 +32,17 @@ void app_open_uploads(struct app *app)
     struct error err = {0};
 
     if (limits.file_bytes_max == 0) {
-        app->uploads_refusal = app->options.upload_bytes_max == 0
-                                   ? "This server was started with --upload-max 0: it takes no "
-                                     "files."
-                                   : "Others can reach this server, so it takes no files unless it "
-                                     "is started with --upload-max BYTES.";
+        app->uploads_refusal =
+            app->options.upload_bytes_max == 0
+                ? "This server was started with --upload-max 0: it accepts no files."
+                : "Other machines can reach this server, so it accepts files only if started with "
+                  "--upload-max BYTES.";
     } else if (!catalog_writable(app->catalog)) {
         app->uploads_refusal =
-            "Another jviewd keeps this cache, or it cannot be written: files are "
-            "taken there.";
+            "Another jviewd uses this cache, or it cannot be written to: upload files there.";
     } else if (uploads_open(app->cache, limits, app->arena, &app->uploads, &err) != OK) {
         app->uploads = NULL;
-        app->uploads_refusal = "The cache has no place for files.";
+        app->uploads_refusal = "The cache has no room for files.";
         log_warning("%s", err.message);
     }
     if (app->uploads == NULL)
@@ -79,8 +78,8 @@ enum status app_check_embed(const struct texts *origins, struct error *err)
     for (uint32_t i = 0; i < origins->count; i++) {
         if (!is_origin(origins->at[i]))
             return fail(err, ERR_INVALID,
-                        "--embed-origin %.*s: an origin is a scheme, a host and perhaps a port, as "
-                        "http://localhost:8888",
+                        "--embed-origin %.*s: an origin is a scheme, a host and an optional port, "
+                        "such as http://localhost:8888",
                         STR_ARG(origins->at[i]));
     }
     return OK;

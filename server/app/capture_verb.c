@@ -43,19 +43,15 @@ static void catch_signals(void)
 
 static void help(void)
 {
-    puts(
-        "usage: jviewd capture HOST:PORT... [FLAG...]\n\n"
-        "Profiles of programs that called jax.profiler.start_server(PORT), without touching them.\n"
-        "They are recorded at the same moment and land in DIR/plugins/profile/TIME/.\n\n"
-        "  --ms N                how long to record (1000)\n"
-        "  --profile-dir DIR     where the profile goes ($XAX_PROFILE_DIR, $PROFILE_DIR, "
-        "./profiles)\n"
-        "  --every TIME          again and again: 10m, 2h, 1d\n"
-        "  --keep N              of those, the last N; what other commands wrote stays\n"
-        "  --host-level 0..3     how much of the host: 0 nothing, 2 the main events (2)\n"
-        "  --device-level 0..1   whether devices are recorded (1)\n"
-        "  --python-level 0..1   whether every call of Python is recorded (0)\n"
-        "  -h, --help            this text");
+    puts("usage: jviewd capture HOST:PORT... [FLAG...]\n\nRecords profiles of running programs "
+         "that called jax.profiler.start_server(PORT). All\nprograms are recorded at the same "
+         "time, into DIR/plugins/profile/TIME/.\n\n  --ms N                milliseconds to record "
+         "(1000)\n  --profile-dir DIR     where to write the profile ($XAX_PROFILE_DIR, "
+         "$PROFILE_DIR, ./profiles)\n  --every TIME          record repeatedly: every 10m, 2h, "
+         "1d\n  --keep N              keep the last N of these captures; other files stay\n  "
+         "--host-level 0..3     detail of the host: 0 nothing, 2 the main events (2)\n  "
+         "--device-level 0..1   1: record devices (1)\n  --python-level 0..1   1: record every "
+         "Python call (0)\n  -h, --help            this text");
 }
 
 static bool number_of(const char *text, uint64_t max, uint64_t *ret)
@@ -109,8 +105,8 @@ static enum status refuse(const char *flag, const char *value, struct error *err
         const char *flag, *takes;
     } values[] = {
         {"--every", "a time with its unit: 10m, 2h, 1d"},
-        {"--ms", "how many milliseconds are recorded, such as 1000"},
-        {"--keep", "how many captures stay, from 1"},
+        {"--ms", "how many milliseconds to record, such as 1000"},
+        {"--keep", "how many captures to keep, 1 or more"},
         {"--host-level", "0 to 3"},
         {"--device-level", "0 or 1"},
         {"--python-level", "0 or 1"},
@@ -145,7 +141,7 @@ static enum status read_plan(int argc, char **argv, struct plan *plan, struct er
     if (plan->wish.target_count == 0)
         return fail(err, ERR_INVALID, "capture HOST:PORT: which program?");
     if (plan->keep > 0 && plan->every_ns == 0)
-        return fail(err, ERR_INVALID, "--keep goes with --every");
+        return fail(err, ERR_INVALID, "--keep needs --every");
     if (plan->keep > 0)
         plan->kept = arena_alloc(plan->arena, plan->keep, sizeof *plan->kept);
     return OK;
@@ -242,7 +238,7 @@ static int run(struct plan *plan)
     int code;
 
     if (plan->rule != NULL)
-        printf("The profile goes to %s, because of %s\n", plan->wish.profile_dir, plan->rule);
+        printf("The profile is written to %s, because of %s\n", plan->wish.profile_dir, plan->rule);
     catch_signals();
     do {
         began_ns = clock_monotonic_ns();

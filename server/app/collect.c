@@ -22,8 +22,8 @@ int collect_main(int argc, char **argv)
     argv[0] = name;
     execv(path, argv);
     fprintf(stderr,
-            "jviewd: cannot run %s: %s. It is built with jviewd, and belongs "
-            "beside jviewd, its libjview-collector.so beside it or in ../lib/jviewd.\n",
+            "jviewd: cannot run %s: %s. It is built with jviewd and must be installed beside it, "
+            "with libjview-collector.so beside it or in ../lib/jviewd.\n",
             path, strerror(errno));
     return EXIT_CANNOT_START;
 }

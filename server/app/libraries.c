@@ -31,7 +31,7 @@ static const struct {
     const char *name, *from, *until; /* versions, both of them bad */
     const char *text;
 } faults[] = {
-    {"liblzma", "5.6.0", "5.6.1", "holds a back door (CVE-2024-3094): replace it at once"},
+    {"liblzma", "5.6.0", "5.6.1", "contains a back door (CVE-2024-3094): replace it at once"},
     {"CivetWeb", "1.14", "1.16",
      "overruns its memory where it redirects to a directory (CVE-2025-55763); jviewd has it serve "
      "no directory"},

@@ -37,55 +37,59 @@ struct option {
 
 static const struct option table[] = {
     {"profile-dir", VALUE_TEXTS, AT(roots), NULL, "DIR",
-     "show the profiles below DIR, or one file; may stand several times"},
+     "show the profiles below DIR, or one file; may be repeated"},
     {"port", VALUE_PORT, AT(port), NULL, "8080|auto|0",
-     "auto takes the next free port from 8080 on, 0 any"},
+     "port to listen on; auto: the next free one from 8080, 0: any"},
     {"bind", VALUE_TEXT, AT(bind), NULL, "ADDRESS",
-     "listen there instead of 127.0.0.1; beyond this machine it needs --auth token"},
+     "address to listen on (127.0.0.1); addresses that other machines can reach need --auth token"},
     {"cache-dir", VALUE_TEXT, AT(cache_dir), NULL, "DIR",
-     "keep indexes there instead of $XDG_CACHE_HOME/jviewd"},
+     "directory of the indexes ($XDG_CACHE_HOME/jviewd)"},
     {"index-store", VALUE_TEXT, AT(index_store), NULL, "DIR",
-     "take indexes that others made from there, and leave one's own there"},
+     "directory of indexes shared between machines: read from it and add to it"},
     {"data-dir", VALUE_TEXT, AT(data_dir), NULL, "DIR",
-     "keep notes and baselines there instead of $XDG_DATA_HOME/jviewd"},
+     "directory of notes and baselines ($XDG_DATA_HOME/jviewd)"},
     {"cache-size", VALUE_BYTES, AT(cache_bytes_max), NULL, "BYTES",
-     "let the cache grow to this size, as 500M or 20G (10G)"},
+     "size limit of the cache, such as 500M or 20G (10G)"},
     {"memory-max", VALUE_BYTES, AT(memory_bytes_max), NULL, "BYTES",
-     "let questions take this much memory together (half of what the server may have)"},
+     "memory limit of all requests together (half of what the server may use)"},
     {"upload-max", VALUE_BYTES, AT(upload_bytes_max), NULL, "BYTES",
-     "take files up to this size from the browser, 0 none (2G; beyond this machine none)"},
+     "size limit of a file uploaded from the browser; 0: accept none (2G, or 0 if other machines "
+     "can reach the server)"},
     {"upload-quota", VALUE_BYTES, AT(upload_quota), NULL, "BYTES",
-     "keep uploaded files up to this size together (10G)"},
+     "size limit of all uploaded files together (10G)"},
     {"embed-origin", VALUE_TEXTS, AT(embed_origins), NULL, "ORIGIN",
-     "let pages of this origin, as http://localhost:8888, frame ?embed=1"},
-    {"base-path", VALUE_TEXT, AT(base_path), NULL, "/P", "serve below this path of a proxy"},
-    {"public-url", VALUE_TEXT, AT(public_url), NULL, "URL", "how browsers reach this server"},
-    {"auth", VALUE_TEXT, AT(auth), "none|token", "none|token", "whether a token is needed"},
+     "let pages of this origin, such as http://localhost:8888, embed ?embed=1 in a frame"},
+    {"base-path", VALUE_TEXT, AT(base_path), NULL, "/P", "path below which a proxy serves jviewd"},
+    {"public-url", VALUE_TEXT, AT(public_url), NULL, "URL",
+     "the URL at which browsers reach this server"},
+    {"auth", VALUE_TEXT, AT(auth), "none|token", "none|token", "token: require an access token"},
     {"allowed-host", VALUE_TEXTS, AT(allowed_hosts), NULL, "NAME",
-     "a further name by which browsers may call this server"},
+     "another host name by which browsers may reach this server"},
     {"source-root", VALUE_TEXTS, AT(source_roots), NULL, "DIR",
-     "show lines of source files below DIR beside the ops that they made"},
+     "show source lines of files below DIR beside their ops"},
     {"ui", VALUE_TEXT, AT(ui), "builtin|perfetto|tensorboard|both|none", "NAME",
-     "which interface to open: builtin, perfetto, tensorboard, both, none"},
+     "what to open: builtin, perfetto, tensorboard, both, none"},
     {"open", VALUE_NONE, AT(open), NULL, NULL, "open a browser"},
-    {"list-only", VALUE_NONE, AT(list_only), NULL, NULL, "print the runs with their files and end"},
+    {"list-only", VALUE_NONE, AT(list_only), NULL, NULL,
+     "print the runs with their files and exit"},
     {"extract", VALUE_NONE, AT(extract), NULL, NULL,
-     "write every host's trace as plain JSON and end"},
+     "write every host's trace as plain JSON and exit"},
     {"output", VALUE_TEXT, AT(output), NULL, "DIR", "where --extract writes (-o)"},
     {"follow-symlinks", VALUE_NONE, AT(follow_symlinks), NULL, NULL,
      "follow symbolic links, wherever they lead"},
     {"convert", VALUE_NONE, AT(convert), NULL, NULL,
-     "run `nsys export` on reports of Nsight Systems, where it is on the PATH"},
+     "run `nsys export`, if installed, on reports of Nsight Systems"},
     {"allow-capture", VALUE_TARGETS, AT(allow_capture), NULL, "[=HOST:PORT,...]",
-     "let the page record programs that run a profiler server, into DIR: these, or, without a "
-     "list, those with a public address"},
+     "let the page record programs that run a profiler server: the listed ones, or without a list "
+     "those with a public address"},
     {"perfetto-cors", VALUE_NONE, AT(perfetto_cors), NULL, NULL,
      "let ui.perfetto.dev fetch traces from here"},
-    {"workers", VALUE_COUNT, AT(workers), NULL, "N", "index N files at a time"},
-    {"poll", VALUE_NONE, AT(poll), NULL, NULL, "look for new profiles by time, not by inotify"},
-    {"verbose", VALUE_NONE, AT(verbose), NULL, NULL, "tell on stderr what is being done"},
-    {"version", VALUE_NONE, AT(version), NULL, NULL, "print versions and end (-V)"},
-    {"help", VALUE_NONE, AT(help), NULL, NULL, "print this and end (-h)"},
+    {"workers", VALUE_COUNT, AT(workers), NULL, "N", "number of files to index at a time"},
+    {"poll", VALUE_NONE, AT(poll), NULL, NULL,
+     "look for new profiles every few seconds instead of using inotify"},
+    {"verbose", VALUE_NONE, AT(verbose), NULL, NULL, "log to stderr"},
+    {"version", VALUE_NONE, AT(version), NULL, NULL, "print versions and exit (-V)"},
+    {"help", VALUE_NONE, AT(help), NULL, NULL, "print this text and exit (-h)"},
 };
 
 /* Other programs' words for the same, and short ones. */
@@ -238,9 +242,9 @@ static const char *wanted(const struct option *option)
     case VALUE_NONE:
         return "yes or no";
     case VALUE_TARGETS:
-        return "programs are named as HOST:PORT, with commas between them";
+        return "programs must be HOST:PORT, separated by commas";
     case VALUE_BYTES:
-        return "a size is a whole number of bytes, or one with K, M, G or T behind it (500M, 20G)";
+        return "a size is a whole number of bytes, or a number with K, M, G or T (500M, 20G)";
     case VALUE_PORT:
         return "a port is a number up to 65535, or auto (8080|auto|0)";
     case VALUE_COUNT:
@@ -329,8 +333,8 @@ static enum status read_line(struct reading *reading, struct str line, struct er
     plain_word(name, word);
     const struct option *option = find(word, &implied);
     if (option == NULL)
-        return fail(err, ERR_INVALID, "%s knows no \"%.*s\"; the nearest is \"%s\"", reading->place,
-                    STR_ARG(name), nearest(word));
+        return fail(err, ERR_INVALID, "%s has no setting \"%.*s\"; the nearest is \"%s\"",
+                    reading->place, STR_ARG(name), nearest(word));
     return set(reading, option, implied != NULL ? str_of(implied) : value, err);
 }
 
@@ -476,7 +480,7 @@ const char *options_default_root(const char **ret_rule)
         *ret_rule = rules[i].variable == NULL ? "it is there" : rules[i].variable;
         return path;
     }
-    *ret_rule = "nothing else was named; it may come to be";
+    *ret_rule = "no other directory was given; it does not exist yet";
     return "./profiles";
 }
 
@@ -532,7 +536,8 @@ void options_help(void)
                  table[i].value == NULL ? "" : table[i].value);
         printf("  %-26s %s\n", flag, table[i].help);
     }
-    printf("  %-26s %s\n", "--config FILE", "read this instead of $XDG_CONFIG_HOME/jviewd/config");
-    printf("\nEvery flag may also stand in the config file as \"port = 9000\", or in the\n"
-           "environment as JVIEWD_PORT=9000. --logdir, --host and --bind_all are understood.\n");
+    printf("  %-26s %s\n", "--config FILE", "configuration file ($XDG_CONFIG_HOME/jviewd/config)");
+    printf("\nEvery flag can also be set in the config file, as \"port = 9000\", or in "
+           "the\nenvironment, as JVIEWD_PORT=9000. --logdir, --host and --bind_all work as in "
+           "TensorBoard.\n");
 }

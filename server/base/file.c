@@ -26,14 +26,15 @@ static enum status refuse(const char *path, int error, struct error *err)
         return fail(err, ERR_NOT_FOUND, "%s does not exist", path);
     case EACCES:
     case EPERM:
-        return fail(err, ERR_PERMISSION,
-                    "%s cannot be opened: permission denied; `jviewd doctor` tells what to type",
-                    path);
+        return fail(
+            err, ERR_PERMISSION,
+            "%s cannot be opened: permission denied; `jviewd doctor` shows the command to type",
+            path);
     case ELOOP:
-        return fail(err, ERR_UNSUPPORTED, "%s is or passes a symbolic link, and is not followed",
-                    path);
+        return fail(err, ERR_UNSUPPORTED,
+                    "%s is, or passes through, a symbolic link, which is not followed", path);
     case EXDEV:
-        return fail(err, ERR_PERMISSION, "%s leads out of its directory", path);
+        return fail(err, ERR_PERMISSION, "%s leads outside its directory", path);
     case ENXIO:
         return fail(err, ERR_UNSUPPORTED, "%s is a socket or device, not a regular file", path);
     case ENOSPC:

@@ -210,9 +210,9 @@ void memory_refused(size_t count, size_t size)
         wanted = SIZE_MAX;
     said = is_at_limit(wanted) ? SAID_TOO_MUCH : SAID_REFUSED;
     if (wanted > 0)
-        fprintf(stderr, "%sthe system refuses %zu x %zu bytes\n", said, count, size);
+        fprintf(stderr, "%sthe system cannot provide %zu x %zu bytes\n", said, count, size);
     else
-        fprintf(stderr, "%sthe system refuses what a library asks for\n", said);
+        fprintf(stderr, "%sthe system cannot provide what a library requests\n", said);
     abort();
 }
 

@@ -115,7 +115,7 @@ static void keep_part(struct target *target)
 
     snprintf(rest, sizeof rest, "%s", target->problem.message);
     snprintf(target->problem.message, sizeof target->problem.message,
-             "%.400s; what came until then is kept", rest);
+             "%.400s; what was received before is kept", rest);
 }
 
 static enum status record(struct target *target, struct error *err)
@@ -268,8 +268,8 @@ static enum status check_rule(const struct capture_rule *rule, struct str target
     if (rule == NULL || rule->count == 0 || is_named(rule, target))
         return OK;
     return fail(err, ERR_UNSUPPORTED,
-                "%.*s is not among the programs that --allow-capture=HOST:PORT,... names when this "
-                "server starts",
+                "%.*s is not among the programs of --allow-capture=HOST:PORT,... with which this "
+                "server was started",
                 STR_ARG(target));
 }
 
@@ -277,7 +277,7 @@ static enum status read_wish(struct capture *capture, const struct capture_wish 
                              struct error *err)
 {
     if (wish->duration_ms < 1 || wish->duration_ms > CAPTURE_MS_MAX)
-        return fail(err, ERR_INVALID, "a recording has 1 ms to 1 hour");
+        return fail(err, ERR_INVALID, "a recording must last 1 ms to 1 hour");
     for (uint32_t i = 0; i < wish->target_count; i++) {
         struct target *target = &capture->targets[i];
 
@@ -301,7 +301,8 @@ static enum status read_wish(struct capture *capture, const struct capture_wish 
 enum status capture_start(const struct capture_wish *wish, struct capture **ret, struct error *err)
 {
     if (wish->target_count == 0 || wish->target_count > CAPTURE_TARGETS_MAX)
-        return fail(err, ERR_INVALID, "a recording is of 1 to %d programs", CAPTURE_TARGETS_MAX);
+        return fail(err, ERR_INVALID, "a recording may cover 1 to %d programs",
+                    CAPTURE_TARGETS_MAX);
     struct capture *capture =
         calloc(1, sizeof *capture + wish->target_count * sizeof capture->targets[0]);
     if (capture == NULL)

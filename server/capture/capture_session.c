@@ -40,7 +40,7 @@ enum status capture_session_start(struct capture_session *session, struct captur
     session->is_starting |= !busy;
     pthread_mutex_unlock(&session->mutex);
     if (busy)
-        return fail(err, ERR_CONFLICT, "a recording is under way: wait until it has ended");
+        return fail(err, ERR_CONFLICT, "another recording is in progress: wait until it has ended");
     wish->profile_dir = session->profile_dir;
     wish->rule = &session->rule;
     enum status status = capture_start(wish, &capture, err); /* its directory may be slow */

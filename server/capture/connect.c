@@ -76,8 +76,8 @@ static enum status unconnected(const struct connect_wish *wish, int error, struc
         return fail(err, ERR_CANCELLED, "it was told to end");
     if (error == EACCES && wish->public_only)
         return fail(err, ERR_PERMISSION,
-                    "%s is of this machine or of a private network: this server records it only if "
-                    "it is started with --allow-capture=HOST:PORT that names it",
+                    "%s is on this machine or a private network: this server records it only if "
+                    "started with --allow-capture=HOST:PORT naming it",
                     wish->host);
     return fail(err, ERR_NOT_FOUND, "nothing answers at %s:%s (%s)", wish->host, wish->port,
                 strerror(error));

@@ -131,7 +131,8 @@ static enum status take_body(struct talk *talk, struct bytes piece)
         if (talk->prefix_count < PREFIX_BYTES)
             continue;
         if (talk->prefix[0] != 0)
-            return fail(talk->err, ERR_UNSUPPORTED, "the reply is compressed, unasked");
+            return fail(talk->err, ERR_UNSUPPORTED,
+                        "the reply is compressed, although that was not requested");
         for (int i = 1; i < PREFIX_BYTES; i++)
             talk->left = talk->left << 8 | talk->prefix[i];
     }
@@ -249,12 +250,12 @@ static enum status receive(struct talk *talk)
     if (count < 0)
         return errno == EAGAIN || errno == EINTR ? OK : say_broken(talk, strerror(errno));
     if (count == 0)
-        return say_broken(talk, talk->http_status == 0 ? "was closed before any answer: is it a "
-                                                         "profiler server?"
-                                                       : "was closed by the other side");
+        return say_broken(talk, talk->http_status == 0
+                                    ? "was closed before any reply: is it a profiler server?"
+                                    : "was closed by the server");
     ssize_t used = nghttp2_session_mem_recv(talk->session, bytes, (size_t)count);
     if (used < 0 && talk->err->code == OK)
-        return fail(talk->err, ERR_UNSUPPORTED, "what answers at %s:%s does not speak gRPC: %s",
+        return fail(talk->err, ERR_UNSUPPORTED, "the server at %s:%s does not speak gRPC: %s",
                     talk->call->host, talk->call->port, nghttp2_strerror((int)used));
     return talk->err->code;
 }
@@ -282,16 +283,17 @@ static enum status judge(const struct talk *talk)
     const char *message = talk->grpc_message[0] != '\0' ? talk->grpc_message : "no reason given";
 
     if (talk->http_status != 200 || talk->grpc_status == NO_STATUS)
-        return fail(talk->err, ERR_UNSUPPORTED, "what answers at %s:%s does not speak gRPC",
+        return fail(talk->err, ERR_UNSUPPORTED, "the server at %s:%s does not speak gRPC",
                     talk->call->host, talk->call->port);
     if (talk->grpc_status == GRPC_UNIMPLEMENTED)
-        return fail(talk->err, ERR_UNSUPPORTED, "what answers at %s:%s has no %s", talk->call->host,
+        return fail(talk->err, ERR_UNSUPPORTED, "the server at %s:%s has no %s", talk->call->host,
                     talk->call->port, talk->call->path);
     /* XLA answers this as an internal error. */
     if (talk->grpc_status == GRPC_ALREADY_EXISTS || strstr(message, "session active") != NULL)
-        return fail(talk->err, ERR_CONFLICT, "another recording is under way there (%s)", message);
+        return fail(talk->err, ERR_CONFLICT, "another recording is in progress there (%s)",
+                    message);
     if (talk->grpc_status == GRPC_UNAVAILABLE)
-        return fail(talk->err, ERR_CONFLICT, "it is not to be had now (%s)", message);
+        return fail(talk->err, ERR_CONFLICT, "it is not available now (%s)", message);
     if (talk->grpc_status != 0)
         return fail(talk->err, ERR_IO, "the other side failed: %s (gRPC status %d)", message,
                     talk->grpc_status);

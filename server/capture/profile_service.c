@@ -160,8 +160,8 @@ enum status profile_record(const struct profile_wish *wish, const struct profile
         return fail(err, ERR_TRUNCATED, "the reply ends inside a field");
     if (reply.written == 0)
         return fail(err, ERR_NOT_FOUND,
-                    reply.empty_trace ? "the recording is empty: nothing ran meanwhile"
-                                      : "the server keeps the recording to itself: it is older "
-                                        "than the replies that hold one");
+                    reply.empty_trace
+                        ? "the recording is empty: nothing ran during it"
+                        : "the profiler server is too old: it does not return recordings");
     return OK;
 }

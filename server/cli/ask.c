@@ -75,7 +75,7 @@ static void tell_problem(const struct verb *verb, struct bytes body)
 
     struct arena *arena = arena_create();
     struct str told = detail != NULL ? flag_words(arena, verb, str_of(detail))
-                                     : STR("the answer was not understood");
+                                     : STR("the answer could not be parsed");
 
     fprintf(stderr, "jviewd: %.*s\n", STR_ARG(told));
     arena_destroy(arena);

@@ -49,7 +49,9 @@ int write_bundle(const struct cli_call *call, const struct services *services)
     const char *target =
         str_format(call->arena, "%.*s.%s", STR_ARG(file_name_safe(call->arena, name)), suffix).at;
     if (access(target, F_OK) == 0) {
-        fprintf(stderr, "jviewd: %s is there already; -o FILE says where else, or that it goes\n",
+        fprintf(stderr,
+                "jviewd: %s exists already; name another file, or this one to overwrite it, with "
+                "-o FILE\n",
                 target);
         return EXIT_USAGE;
     }

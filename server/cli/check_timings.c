@@ -179,7 +179,8 @@ static enum status read_gate(const struct cli_call *call, struct gate *ret, stru
     TRY(timings_read(call->first, call->arena, &ret->run, err));
     if (access(call->other, F_OK) != 0)
         return fail(err, ERR_NOT_FOUND,
-                    "%s does not exist: timings are compared with a file of timings", call->other);
+                    "%s does not exist: timings can only be compared with a file of timings",
+                    call->other);
     TRY(timings_read(call->other, call->arena, &ret->baseline, err));
     if (ret->run.is_single != ret->baseline.is_single)
         return fail(err, ERR_FORMAT, "%s holds one timing, %s a mapping of names to timings",

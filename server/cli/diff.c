@@ -25,12 +25,12 @@ static void put_basis(const json_t *diff)
         if (steps > 0)
             printf(", %lld counted", (long long)steps);
         if (warm > 0)
-            printf(", %lld of warm-up left out", (long long)warm);
+            printf(", %lld warm-up steps left out", (long long)warm);
         if (cut > 0)
-            printf(", %lld that the capture cuts left out", (long long)cut);
+            printf(", %lld cut off by the capture left out", (long long)cut);
         putchar('\n');
     }
-    printf("%s of both runs' op time found its partner, %s by sure rules.\n\n",
+    printf("%s of both runs' op time was matched, %s with certainty.\n\n",
            human_share(json_number_value(json_object_get(diff, "matched_share"))).text,
            human_share(json_number_value(json_object_get(diff, "sure_share"))).text);
 }

@@ -194,7 +194,7 @@ int write_extract(const struct cli_call *call, const struct services *services)
                               str_c(call->arena, call->output));
         bool is_text = !str_equal(parameter, STR("perfetto")) && !str_equal(format, STR("xplane"));
         if (isatty(STDOUT_FILENO) && !is_text)
-            return tell("the output is no text: say where it goes with -o FILE", STR(""));
+            return tell("the output is binary: name a file with -o FILE", STR(""));
         return write_answer(call, services, sources[i].path, parameter, STDOUT_FILENO);
     }
     return tell("extract makes chrome, perfetto, csv, folded, xplane or files, not ", format);

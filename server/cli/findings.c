@@ -44,7 +44,7 @@ static void put_win(const json_t *finding)
     else
         printf(" (wins at most %s", bound);
     if (json_is_integer(same))
-        printf("; in part the same time as %lld", (long long)json_integer_value(same));
+        printf("; partly the same time as %lld", (long long)json_integer_value(same));
     printf(")");
 }
 
@@ -108,7 +108,7 @@ int print_findings(const struct cli_call *call, const struct services *services)
         const json_t *rows = json_object_get(reply, "rows");
 
         if (json_array_size(rows) == 0)
-            printf("None of %lld rules found anything to say.\n",
+            printf("None of the %lld rules found a problem.\n",
                    (long long)json_integer_value(json_object_get(reply, "rule_count")));
         put_findings(rows, true);
         json_decref(reply);

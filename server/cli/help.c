@@ -11,10 +11,10 @@ enum { TEXT_COLUMN = 27, LINE_COLUMNS = 80 };
 static const struct {
     const char *flag, *text;
 } own_flags[] = {
-    {"--profile-dir DIR", "look RUN up by name below DIR; may stand several times (also --logdir)"},
-    {"--cache-dir DIR", "where indexes are kept"},
-    {"--index-store DIR", "where indexes are that others made, too"},
-    {"--data-dir DIR", "where notes and baselines are kept"},
+    {"--profile-dir DIR", "look for RUN below DIR; may be repeated (also --logdir)"},
+    {"--cache-dir DIR", "directory of the indexes"},
+    {"--index-store DIR", "directory of indexes shared between machines"},
+    {"--data-dir DIR", "directory of notes and baselines"},
     {"--follow-symlinks", "follow symbolic links, wherever they lead"},
     {"--wide", "all columns of a table, however narrow the terminal is"},
 };
@@ -93,8 +93,7 @@ static void put_format(const struct verb *verb)
     for (size_t i = 0; i < COUNT(others); i++)
         words = strcmp(others[i].verb, verb->name) == 0 ? others[i].words : words;
     char first[64];
-    snprintf(first, sizeof first, "how the answer is written (%.*s)", (int)strcspn(words, "|"),
-             words);
+    snprintf(first, sizeof first, "format of the answer (%.*s)", (int)strcspn(words, "|"), words);
     put_flag("--format WORD", first);
     put_words(words);
 }
@@ -115,7 +114,7 @@ void cli_help(const struct verb *verb)
 {
     printf("usage: jviewd %s %s [FLAG...]\n\n%s\n\n", verb->name, verb->operands, verb->summary);
     put_examples(verb);
-    printf("Flags; what holds unless given stands in brackets:\n\n");
+    printf("Flags (defaults in brackets):\n\n");
     for (const struct param *param = parameters_of(verb); param != NULL && param->name != NULL;
          param++) {
         if (parameter_is_flag(verb, param))
@@ -131,7 +130,7 @@ void cli_help(const struct verb *verb)
         put_flag(own_flags[i].flag, own_flags[i].text);
     if (cli_path(verb) != NULL) {
         put_format(verb);
-        put_flag("-o, --output FILE", "write there instead of to the terminal");
+        put_flag("-o, --output FILE", "write to this file instead of the terminal");
     }
     put_flag("-h, --help", "this text");
     if (verb->note != NULL)

@@ -82,7 +82,7 @@ static int put_people(const struct cli_call *call, const struct services *servic
     if (json_integer_value(json_object_get(said, "row_count")) > 0)
         code = print_table(&table, services);
     else
-        puts("Nobody wrote a note on this run.");
+        puts("This run has no notes.");
     return code;
 }
 
@@ -107,7 +107,7 @@ int print_notes(const struct cli_call *call, const struct services *services)
         put_own(json_object_get(said, "notes"), &any);
         put_own(json_object_get(run, "notes"), &any);
         if (!any)
-            puts("The run itself lacks nothing that is known of.");
+            puts("Nothing is known to be missing from the run.");
         code = output_flush(EXIT_OK);
     }
     json_decref(said);

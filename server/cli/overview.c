@@ -168,7 +168,7 @@ static void put_devices(const json_t *overview)
         int64_t hull_ps = member_ps(row, "busy_ps") + member_ps(row, "idle_ps");
 
         if (hull_ps < member_ps(overview, "duration_ps") / SHORT_PART)
-            printf("  %s: first to last event are %s of %s.\n",
+            printf("  %s: from first to last event %s of %s.\n",
                    json_string_value(json_object_get(row, "name")), human_ps(hull_ps).text,
                    human_ps(member_ps(overview, "duration_ps")).text);
     }
@@ -200,7 +200,7 @@ static void put_places(const json_t *overview)
     json_array_foreach(movable, index, row)
     {
         if (index < MOVABLE_SHOWN)
-            printf("  %s of %s might be on a device: %s.\n",
+            printf("  %s of %s could run on a device: %s.\n",
                    human_ps(member_ps(row, "self_ps")).text,
                    json_string_value(json_object_get(row, "name")),
                    json_string_value(json_object_get(row, "why")));

@@ -452,8 +452,8 @@ static enum status place_operands(struct parse *parse, const char *default_root,
     bool counts = verb->actions == NULL && !verb->many_runs;
 
     if (counts && parse->operand_count > most)
-        return fail(err, ERR_INVALID, "%s takes %s; \"%s\" is one too many", verb->name,
-                    verb->operands, parse->operands[most]);
+        return fail(err, ERR_INVALID, "%s takes %s; \"%s\" is too many", verb->name, verb->operands,
+                    parse->operands[most]);
     if (parse->call->path == NULL) {
         if (parse->operand_count == 0)
             return fail(err, ERR_INVALID, "%s needs one of %s", verb->name, verb->operands);
@@ -484,11 +484,10 @@ static enum status place_operands(struct parse *parse, const char *default_root,
     bool is_default = !parse->root_given && parse->call->root_count == 1 && default_root != NULL &&
                       str_equal(parse->call->roots[0], str_of(default_root));
     if (parse->call->root_count == 0 || (is_default && stat(default_root, &info) != 0))
-        return fail(
-            err, ERR_NOT_FOUND,
-            "there is no \"%s\" here, and no directory of profiles to look in; give a path, "
-            "or --profile-dir DIR",
-            parse->operand_count > 0 ? parse->operands[0] : verb->name);
+        return fail(err, ERR_NOT_FOUND,
+                    "there is no \"%s\" here, and no profile directory to look in; give a path, or "
+                    "--profile-dir DIR",
+                    parse->operand_count > 0 ? parse->operands[0] : verb->name);
     return OK;
 }
 

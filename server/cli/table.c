@@ -123,10 +123,10 @@ static void say_what_is_missing(const json_t *list, bool is_filtered)
             say(error);
     }
     if (failed > FAILED_TOLD_MAX)
-        fprintf(stderr, "jviewd: %u more cannot be read; `jviewd doctor` tells why\n",
+        fprintf(stderr, "jviewd: %u more cannot be read; `jviewd doctor` says why\n",
                 failed - FAILED_TOLD_MAX);
     if (json_array_size(runs) == 0)
-        say(is_filtered ? "no run is like that" : "no profile was found");
+        say(is_filtered ? "no run matches" : "no profile was found");
 }
 
 /* A list of a few runs tells all of them; one of thousands does not wait until they were read.
@@ -137,8 +137,8 @@ static bool read_for_list(const struct services *services)
 
     if (unread > 0)
         fprintf(stderr,
-                "jviewd: %u run%s not read yet: nothing is indexing %s; a verb reads the run that "
-                "it is asked for, `jviewd trend` and a server read all\n",
+                "jviewd: %u run%s not indexed yet, and nothing is indexing %s: a verb indexes the "
+                "run that it is given; `jviewd trend` and a server index all\n",
                 unread, unread == 1 ? " is" : "s are", unread == 1 ? "it" : "them");
     return unread == 0;
 }

@@ -91,7 +91,7 @@ static enum status take_result(const json_t *result, struct str name, struct tim
     *ret = (struct timing){.name = name, .calls = {.mean = mean * PS_IN_MS, .std = std * PS_IN_MS}};
     TRY(take_count(result, name, &ret->calls.count, err));
     if (ret->calls.mean < 1)
-        return refuse(name, "mean", "is nothing: no call takes no time", err);
+        return refuse(name, "mean", "is zero: a call cannot take no time", err);
     if (least > most)
         return refuse(name, "min", "is more than \"max\"", err);
     /* A mean is rounded: it may miss the only value by a hair. */
@@ -155,7 +155,7 @@ enum status timings_read(const char *path, struct arena *arena, struct timings *
     TRY(file_read(path, arena, TIMINGS_BYTES_MAX, &bytes, err));
     json_t *root = json_loadb((const char *)bytes.at, bytes.count, JSON_REJECT_DUPLICATES, &broken);
     if (root == NULL)
-        return fail(err, ERR_FORMAT, "%s is no timing: line %d: %s", path, broken.line,
+        return fail(err, ERR_FORMAT, "%s is not a timing: line %d: %s", path, broken.line,
                     broken.text);
     enum status status = take_root(root, arena, ret, &why);
     json_decref(root);

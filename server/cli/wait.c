@@ -28,7 +28,7 @@ struct waiting wait_begin(void)
 static void tell(const struct unsettled *unsettled, struct arena *arena)
 {
     const char *why = unsettled->only_resting
-                          ? "written just now: read once it has not changed for 2 s"
+                          ? "still being written: it is read once it has not changed for 2 s"
                           : "being read";
 
     fprintf(stderr, "jviewd: waiting for %.*s (%s)\n", STR_ARG(str_plain(arena, unsettled->file)),

@@ -54,7 +54,7 @@ uint64_t pb_varint(struct pb *pb)
     if (after == NULL) {
         bool too_long = pb->end - pb->at >= VARINT_BYTES_MAX;
         fail(pb->err, too_long ? ERR_FORMAT : ERR_TRUNCATED, "the number at byte %" PRIu64 " %s",
-             pb_position(pb, pb->at), too_long ? "has more than 10 bytes" : "is cut off");
+             pb_position(pb, pb->at), too_long ? "has more than 10 bytes" : "is truncated");
         return 0;
     }
     pb->at = after;
@@ -64,7 +64,7 @@ uint64_t pb_varint(struct pb *pb)
 static bool read_fixed(struct pb *pb, struct pb_field *field, size_t size)
 {
     if ((size_t)(pb->end - pb->at) < size) {
-        fail(pb->err, ERR_TRUNCATED, "the number at byte %" PRIu64 " is cut off",
+        fail(pb->err, ERR_TRUNCATED, "the number at byte %" PRIu64 " is truncated",
              pb_position(pb, pb->at));
         return false;
     }
@@ -103,7 +103,7 @@ bool pb_next(struct pb *pb, struct pb_field *ret)
     if (pb->err->code != OK)
         return false;
     if (tag >> 3 == 0 || tag >> 3 > 0x1fffffff) {
-        fail(pb->err, ERR_FORMAT, "the bytes at %" PRIu64 " are no field of a message",
+        fail(pb->err, ERR_FORMAT, "the bytes at %" PRIu64 " are not a message field",
              pb_position(pb, start));
         return false;
     }

@@ -333,20 +333,17 @@ static const char why_tool_output[] =
     "A result that TensorBoard computed from a profile, without a timeline; look for the "
     "*.xplane.pb of the same session.";
 static const char why_empty[] =
-    "The file is empty: its writer was stopped or is not done yet; capture again.";
-static const char why_stub[] =
-    "The file ends after its first bytes: its writer was stopped, or it was cut off while copied; "
-    "capture or copy it again.";
+    "The file is empty: its writer was stopped or has not finished; capture again.";
+static const char why_stub[] = "The file ends after a few bytes: its writer was stopped, or it was "
+                               "truncated while copied; capture or copy it again.";
 static const char why_cut_json[] =
-    "JSON that ends before it says what it is: its writer was stopped, or it was cut off while "
+    "JSON that ends before its kind can be told: its writer was stopped, or it was truncated while "
     "copied; capture or copy it again.";
-static const char why_damaged[] =
-    "The file is compressed, and nothing could be unpacked; copy it again.";
+static const char why_damaged[] = "The file is compressed and cannot be unpacked; copy it again.";
 static const char why_packed_again[] =
-    "It is packed twice, and only one packing is opened: unpack it once.";
-static const char why_tar[] =
-    "A TAR archive: unpack it with `tar -xf {}`, and give the directory; named itself, as in "
-    "`jviewd list ARCHIVE`, it opens as it is.";
+    "The file is compressed twice, and only one layer is opened: unpack it once.";
+static const char why_tar[] = "A TAR archive: unpack it with `tar -xf {}` and give the directory, "
+                              "or name the archive itself, as in `jviewd list ARCHIVE`.";
 static const char why_sqlite[] = "An SQLite database that holds no profile.";
 static const char why_nsys_rep[] =
     "A report of Nsight Systems in its private format; export it beside itself with `nsys export "
@@ -358,23 +355,21 @@ static const char why_rpd[] =
     "A database of rocmProfileData; make a Chrome trace of it, which is read, with `python3 "
     "rpd2tracing.py {} {}.trace.json`, a tool of that project.";
 static const char why_otf2[] =
-    "An OTF2 trace, whose events stand in other files beside it; where rocprofv3 recorded it, "
-    "record with `rocprofv3 --output-format pftrace` instead.";
+    "An OTF2 trace, whose events are in other files beside it; if rocprofv3 recorded it, record "
+    "with `rocprofv3 --output-format pftrace` instead.";
 static const char why_ncu_rep[] =
     "A report of Nsight Compute, counters of single kernels without a timeline; `ncu --import {} "
     "--csv` prints them.";
-static const char why_parquet[] =
-    "A Parquet table that is cut off or nested; copy it again, or give the directory of nsys-jax "
-    "that it is from.";
+static const char why_parquet[] = "A Parquet table that is truncated or nested; copy it again, or "
+                                  "give the nsys-jax directory that it comes from.";
 static const char why_damaged_zip[] =
     "A ZIP archive whose list of entries is missing or damaged, probably cut off while it was "
     "copied: copy it again; `unzip -t {}` tells whether it is whole.";
-static const char why_odd_zip[] =
-    "A ZIP archive with more than 10,000 entries, or with one that is encrypted or packed in a way "
-    "that is not read: unpack it, and give the directory.";
+static const char why_odd_zip[] = "A ZIP archive with more than 10,000 entries, or with an "
+                                  "encrypted or unsupported one: unpack it and give the directory.";
 static const char why_profile_zip[] =
-    "A ZIP archive of several files, profiles among them: unpack it, and give the directory; named "
-    "itself, as in `jviewd list ARCHIVE`, it opens as it is.";
+    "A ZIP archive of several files, including profiles: unpack it and give the directory, or name "
+    "the archive itself, as in `jviewd list ARCHIVE`.";
 static const char why_zip[] = "A ZIP archive: unpack it, and give the directory.";
 static const char why_utf16[] =
     "JSON in UTF-16, as a shell of Windows writes it; make UTF-8 of it, which is read, with `iconv "
@@ -384,24 +379,23 @@ static const char why_riegeli[] =
     "An XPlane profile packed as Riegeli records; capture without continuous profiling, which "
     "writes *.xplane.pb.";
 static const char why_xprof_cache[] =
-    "A cache that XProf keeps beside a profile: it can be deleted, nothing of it is needed.";
+    "A cache that XProf keeps beside a profile: it is not needed and can be deleted.";
 static const char why_tfevents[] =
     "Scalars for TensorBoard, not a profile; see them with `tensorboard --logdir DIR`.";
 static const char why_gperftools_heap[] =
     "A heap profile of gperftools as text, without a timeline; convert it with `pprof -proto {}`.";
 static const char why_gperftools_cpu[] =
     "A CPU profile of gperftools, without a timeline; open it with `pprof {}`.";
-static const char why_mangled[] =
-    "The file went through a program that takes it for text, and every byte above 127 was "
-    "lost; fetch the original again as binary.";
+static const char why_mangled[] = "A program treated the file as text and destroyed every byte "
+                                  "above 127; fetch the original again as binary.";
 static const char why_jax_report[] =
-    "All NVTX ranges of the host, which nsys-jax writes beside its table of those with work on the "
-    "device; packed as one archive, both are read: `zip -r profile.zip .` in its directory.";
-static const char why_pickle[] =
-    "A Python pickle. Only memory snapshots of PyTorch, which torch.cuda.memory._dump_snapshot "
-    "writes, are read of these, and nothing in a pickle is ever run.";
+    "All NVTX ranges of the host, which nsys-jax writes beside its table of ranges with device "
+    "work; packed in one archive, both are read: `zip -r profile.zip .` in its directory.";
+static const char why_pickle[] = "A Python pickle. Of pickles, only PyTorch's memory snapshots "
+                                 "(torch.cuda.memory._dump_snapshot) are read, and "
+                                 "nothing in a pickle is ever run.";
 static const char why_text[] = "Text, not a profile.";
-static const char why_unknown[] = "A binary file of a format that is not known.";
+static const char why_unknown[] = "A binary file of an unknown format.";
 
 static const struct format before_decoders[] = {
     {"xprof-cache", is_empty_cache, NULL, why_xprof_cache, false},

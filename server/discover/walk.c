@@ -82,7 +82,7 @@ static void add_note(struct walk *walk, struct str path, const char *reason)
 static void add_pending(struct walk *walk, struct place place)
 {
     if (place.depth > walk->options.depth_max) {
-        add_note(walk, place.path, "too deep below the root, not looked at");
+        add_note(walk, place.path, "too deep below the root, not scanned");
         return;
     }
     walk->pending = grown(walk->arena, walk->pending, walk->pending_count, &walk->pending_capacity,
@@ -213,7 +213,7 @@ static bool look(struct walk *walk, int directory, struct str place, const char 
 
         if (!found && (wanted || errno != ENOENT))
             add_note(walk, join(walk, place, str_of(name)),
-                     errno == ENOENT ? "a link that leads nowhere" : strerror(errno));
+                     errno == ENOENT ? "a broken symbolic link" : strerror(errno));
         return found;
     }
     if (scan->links_left == 0)
@@ -278,7 +278,7 @@ static void look_at_name(struct walk *walk, int directory, const struct place *p
         add_file(walk, join(walk, place->path, text), &stat);
     else if (wanted && !S_ISDIR(stat.st_mode))
         add_note(walk, join(walk, place->path, text),
-                 "a pipe, a socket or a device and no file: it is not opened");
+                 "a pipe, a socket or a device, not a file: it is not opened");
     else if (S_ISREG(stat.st_mode))
         pass(walk, text);
 }
@@ -289,7 +289,7 @@ static bool add_name(struct walk *walk, struct str path, const struct dirent64 *
     if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
         return true;
     if (++walk->scan->entries > walk->options.entries_max) {
-        add_note(walk, path, "too many files below the root: the scan ends here");
+        add_note(walk, path, "too many files below the root: the scan stops here");
         walk->scan->may_say = true;
         return false;
     }

@@ -53,9 +53,9 @@ static void arm(struct watch *watch)
     if (watch->options.poll_only)
         watch->reason = "asked to";
     else if (stat(watch->root, &stat_of) != 0 || !S_ISDIR(stat_of.st_mode))
-        watch->reason = "the directory is not there";
+        watch->reason = "the directory does not exist";
     else if (!watched_tells_changes(watch->root))
-        watch->reason = "its file system does not tell changes";
+        watch->reason = "its file system does not report changes";
     if (watch->reason != NULL)
         return;
     watched->inotify_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);

@@ -67,7 +67,7 @@ static bool add_one(struct watched *watched, const char *path, const char *whole
     if (!watched->follow_symlinks && !is_root)
         mask |= IN_DONT_FOLLOW;
     if (watched->count >= watched->count_max) {
-        watched->lost = "more directories than watches";
+        watched->lost = "more directories than inotify watches";
         return false;
     }
     int descriptor = inotify_add_watch(watched->inotify_fd, whole, mask);
@@ -111,7 +111,7 @@ static void look_at_target(struct watched *watched, const char *path)
 
     text_putf(&whole, "%s/%s", watched->root, path);
     if (!watched_tells_changes(whole.at))
-        watched->lost = "a link leads to a file system that does not tell changes";
+        watched->lost = "a link leads to a file system that does not report changes";
     text_free(&whole);
 }
 

@@ -61,11 +61,11 @@ static struct str mend_cache(struct arena *arena, const char *cache)
     if (owner == geteuid())
         return str_format(arena, "chmod -R u+rwX %.*s", STR_ARG(path));
     if (owner == 0 && !is_cache(str_of(cache)))
-        return STR("another --cache-dir: this directory is root's");
+        return STR("another --cache-dir: this directory belongs to root");
     if (owner == 0)
         return str_format(arena, "sudo chown -R %.*s %.*s",
                           STR_ARG(shell_word(arena, user_name(arena))), STR_ARG(path));
-    return STR("a --cache-dir of your own: this one is another user's");
+    return STR("a --cache-dir of your own: this one belongs to another user");
 }
 
 static void tell_lost(struct findings *findings, const struct app *app)

@@ -53,7 +53,7 @@ static void look_at_wsl(struct findings *findings, const char *root)
     add(findings, "wsl", FINDING_INFO, "WSL2", "this is Linux on Windows", "");
     if (!is_there(root, "/dev/dxg"))
         add(findings, "wsl-gpu", FINDING_WARNING, "/dev/dxg",
-            "the GPU is not passed into WSL2: no device will be in any profile",
+            "the GPU is not available in WSL2: profiles will hold no device",
             "install the NVIDIA driver in Windows, then in PowerShell: wsl --update; wsl "
             "--shutdown");
     else if (!is_there(root, "/usr/lib/wsl/lib/libcuda.so.1"))
@@ -164,8 +164,8 @@ static void look_at_driver(struct findings *findings, const char *root, bool run
 
     if (!any && runs_lack_devices)
         add(findings, "no-driver", FINDING_INFO, "/dev",
-            "this machine has no driver of an accelerator; where the profiles were made may "
-            "differ",
+            "this machine has no accelerator driver; the machine that recorded the profiles may "
+            "have one",
             "run `jviewd doctor` on the machine that runs the program");
 }
 
@@ -177,19 +177,20 @@ void doctor_sandbox(struct findings *findings)
     if ((parts & (SANDBOX_FILES | SANDBOX_CALLS)) == (SANDBOX_FILES | SANDBOX_CALLS))
         add(findings, "sandbox", FINDING_OK, "sandbox",
             (parts & SANDBOX_NAMESPACES) != 0
-                ? "who reads a profile has no files, system calls or network beyond that"
-                : "who reads a profile has no files and system calls beyond that",
+                ? "the process that reads a profile has no access to other files, system calls or "
+                  "the network"
+                : "the process that reads a profile has no access to other files and system calls",
             "");
     if ((parts & SANDBOX_FILES) == 0)
         add(findings, "no-landlock", FINDING_WARNING, "Landlock",
-            "whoever reads a profile could open other files of this user: the kernel has no "
-            "Landlock, or something forbids it",
+            "the process that reads a profile could open other files of this user: the kernel has "
+            "no Landlock, or something forbids it",
             "Linux 5.13 or newer, with landlock in the list of cat /sys/kernel/security/lsm; a "
             "container must allow the landlock_ calls");
     if ((parts & SANDBOX_CALLS) == 0)
         add(findings, "no-seccomp", FINDING_WARNING, "seccomp",
-            "whoever reads a profile keeps all system calls: the kernel takes no filter, or this "
-            "is a build with a sanitizer",
+            "the process that reads a profile can use all system calls: the kernel accepts no "
+            "filter, or this is a sanitizer build",
             "a kernel with CONFIG_SECCOMP_FILTER; a container must allow prctl and seccomp");
 }
 

@@ -12,38 +12,36 @@
 
 #define GIB (UINT64_C(1) << 30)
 
-#define SILENT "; it does not tell changes, so the directory is looked at every 5 s"
+#define SILENT "; it does not report changes, so the directory is scanned every 5 s"
 
 /* What is known of file systems that behave otherwise than a local disk. */
 static const struct file_system known[] = {
     {0x01021997, "9p",
-     "a Windows drive or another share as WSL2 and virtual machines show it (9p): slow for many "
-     "small files" SILENT,
+     "a Windows drive or another share, as mounted by WSL2 and virtual machines (9p): slow for "
+     "many small files" SILENT,
      "write profiles inside the Linux file system (~/profiles), not below /mnt/c"},
     {0x53464846, "drvfs",
-     "a Windows drive, or Linux beside Windows, as WSL1 shows it (drvfs, wslfs): slow for many "
-     "small files",
+     "a Windows drive, or the Linux files of WSL1 (drvfs, wslfs): slow for many small files",
      "write profiles inside the Linux file system (~/profiles), not below /mnt/c"},
     {0x6969, "nfs",
-     "a network file system (NFS): what other machines write is seen some seconds later",
-     "the directory is looked at every 5 s; nothing needs to be done"},
+     "a network file system (NFS): files that other machines write appear some seconds later",
+     "the directory is scanned every 5 s; nothing needs to be done"},
     {0xff534d42, "cifs", "a Windows share (CIFS)" SILENT, ""},
     {0xfe534d42, "smb2", "a Windows share (SMB)" SILENT, ""},
     {0x517b, "smb", "a Windows share (SMB)" SILENT, ""},
     {0x65735546, "fuse",
-     "a file system of a user's program (FUSE: sshfs, gcsfuse, s3fs), where a look at a file may "
-     "take long" SILENT,
-     "copy profiles to a local disk where looking takes long"},
+     "a FUSE file system (sshfs, gcsfuse, s3fs), where accessing a file may be slow" SILENT,
+     "copy profiles to a local disk if access is slow"},
     {0x794c7630, "overlayfs",
-     "the writable layer of a container (overlay): what is written there ends with the container",
+     "the writable layer of a container (overlay): its files are lost with the container",
      "mount a directory of the host: docker run -v \"$PWD/profiles:/profiles\""},
     {0x0bd00bd0, "lustre", "a parallel file system (Lustre)" SILENT, ""},
     {0x47504653, "gpfs", "a parallel file system (GPFS)" SILENT, ""},
     {0x19830326, "beegfs", "a parallel file system (BeeGFS)" SILENT, ""},
     {0x00c36400, "ceph", "a network file system (Ceph)" SILENT, ""},
     {0x5346414f, "afs", "a network file system (AFS)" SILENT, ""},
-    {0x01021994, "tmpfs", "memory (tmpfs): what is written there ends with the machine",
-     "move what shall stay to a disk"},
+    {0x01021994, "tmpfs", "memory (tmpfs): its files are lost when the machine stops",
+     "move files that you want to keep to a disk"},
 };
 
 const struct file_system *file_system_of(unsigned long magic)
@@ -88,14 +86,12 @@ static void look_at_rights(struct findings *findings, const char *path, const st
     finding.kind = "write";
     finding.severity = FINDING_WARNING;
     finding.message = str_format(findings->arena,
-                                 "cannot be written by %.*s (%s): a program of this user that "
-                                 "profiles into it will fail; reading is all jviewd needs",
+                                 "%.*s cannot write to it (%s): programs of this user cannot write "
+                                 "profiles here; jviewd itself only reads",
                                  STR_ARG(user_name(findings->arena)), strerror(errno));
-    finding.remedy =
-        is_read_only
-            ? STR("mount it for writing (docker run -v without :ro) where programs profile "
-                  "into it")
-            : mend_rights(findings->arena, path, info, "rwx");
+    finding.remedy = is_read_only ? STR("mount it writable (docker run -v without :ro) if programs "
+                                        "write profiles into it")
+                                  : mend_rights(findings->arena, path, info, "rwx");
     finding_add(findings, finding);
 }
 

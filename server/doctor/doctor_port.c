@@ -85,17 +85,16 @@ void doctor_waiting(struct findings *findings, int port, bool release)
     if (!ask_port(port, "HEAD", file, findings->arena, &head, &bytes) ||
         !doctor_is_waiting_jax(head))
         return;
-    finding.message = STR("a JAX program (create_perfetto_link=True) waits until its trace has "
-                          "been fetched, and does nothing meanwhile");
+    finding.message = STR(
+        "a JAX program (create_perfetto_link=True) is blocked until its trace has been fetched");
     finding.remedy = STR("jviewd doctor --release");
     if (release && ask_port(port, "GET", file, findings->arena, &head, &bytes) &&
         str_contains(head, STR(" 200 "))) {
         finding.severity = FINDING_INFO;
-        finding.message =
-            str_format(findings->arena,
-                       "a JAX program waited until its trace has been fetched; it was fetched "
-                       "(%.*s), and the program goes on",
-                       STR_ARG(size_text(bytes, findings->arena)));
+        finding.message = str_format(findings->arena,
+                                     "a JAX program was blocked until its trace was fetched; it "
+                                     "has been fetched (%.*s), and the program continues",
+                                     STR_ARG(size_text(bytes, findings->arena)));
         finding.remedy = STR("");
     }
     finding_add(findings, finding);

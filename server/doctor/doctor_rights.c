@@ -47,7 +47,7 @@ struct str rights_line(struct arena *arena, const struct barred *barred, const c
 
     if (barred->is_root || (barred->mode >> shift & wanted) == wanted)
         return str_format(arena,
-                          "getfacl %.*s   # its mode allows it, and the file system does not",
+                          "getfacl %.*s   # the mode allows it, but the file system does not",
                           STR_ARG(path));
     if (barred->is_owner)
         return str_format(arena, "chmod u+%s %.*s", rights, STR_ARG(path));

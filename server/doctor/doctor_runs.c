@@ -83,9 +83,9 @@ static void tell_file(struct findings *findings, const struct app *app, const st
     if (file->state == FILE_PARTIAL) {
         finding.kind = "cut-off";
         finding.severity = FINDING_WARNING;
-        finding.message = STR("is cut off or damaged; what is whole is shown");
-        finding.remedy = STR("copy it again, or let the program end by itself: a profile is "
-                             "written when the trace stops");
+        finding.message = STR("is truncated or damaged; the readable part is shown");
+        finding.remedy = STR(
+            "copy it again, or let the program finish: a profile is written when the trace stops");
     } else if (file->state == FILE_FAILED) {
         bool denied = str_contains(file->error, STR("permission"));
 
@@ -119,8 +119,8 @@ static bool tell_lacks(struct findings *findings, const struct run_record *run)
     if (run->host_count > 0 && is_session(run) && !has_format(run, STR("xplane"))) {
         finding.kind = "json-only";
         finding.severity = FINDING_WARNING;
-        finding.message = STR("only the JSON copy of the profile is there: it ends after "
-                              "1,000,000 events, and holds no HLO");
+        finding.message = STR("only the JSON copy of the profile exists: it ends after 1,000,000 "
+                              "events and holds no HLO");
         finding.remedy = STR("copy *.xplane.pb of the session as well");
         finding_add(findings, finding);
     }
@@ -128,10 +128,10 @@ static bool tell_lacks(struct findings *findings, const struct run_record *run)
         return false;
     finding.kind = "no-devices";
     finding.severity = FINDING_WARNING;
-    finding.message = STR("the profile holds no event of a device: the program ran none while "
-                          "it was traced, or its profiler was not allowed to see them");
-    finding.remedy = STR("block_until_ready() inside the trace; then see what is said of this "
-                         "machine");
+    finding.message = STR("the profile holds no device events: the program ran none during the "
+                          "trace, or the profiler was not allowed to record them");
+    finding.remedy =
+        STR("call block_until_ready() inside the trace; then see the section about this machine");
     finding_add(findings, finding);
     return true;
 }
@@ -186,14 +186,16 @@ static void tell_count(struct findings *findings, const struct app *app, uint64_
 {
     finding_add(
         findings,
-        (struct finding){.kind = "runs",
-                         .severity = count > 0 ? FINDING_OK : FINDING_INFO,
-                         .subject = str_of(app->services.profile_dir),
-                         .message = str_format(findings->arena, "%llu run%s",
-                                               (unsigned long long)count, count == 1 ? "" : "s"),
-                         .remedy = count > 0 ? STR("")
-                                             : STR("jax.profiler.trace(DIR) writes one; "
-                                                   "it is shown as soon as it is there")});
+        (struct finding){
+            .kind = "runs",
+            .severity = count > 0 ? FINDING_OK : FINDING_INFO,
+            .subject = str_of(app->services.profile_dir),
+            .message = str_format(findings->arena, "%llu run%s", (unsigned long long)count,
+                                  count == 1 ? "" : "s"),
+            .remedy =
+                count > 0
+                    ? STR("")
+                    : STR("jax.profiler.trace(DIR) writes one; it is shown as soon as it exists")});
 }
 
 /* What is a run only if its content says so is looked at first. */

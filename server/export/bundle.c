@@ -39,7 +39,7 @@ static enum status copy_pieces(struct copy *copy, uint8_t *room, struct error *e
         if (got == 0)
             return OK;
         if (is_cancelled(copy->parts))
-            return fail(err, ERR_CANCELLED, "nobody waits for the bundle any more");
+            return fail(err, ERR_CANCELLED, "the request for the bundle was cancelled");
         struct bytes piece = {.at = room, .count = (size_t)got};
         hasher_put(copy->hasher, piece);
         copy->bytes += piece.count;

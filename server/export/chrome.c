@@ -260,7 +260,7 @@ static enum status visit_chunk(void *data, const struct row *row, const struct c
 
     for (uint32_t index = first; index < end && !chrome->out.failed; index++)
         put_slice(chrome, row, chunk, index);
-    return chrome->out.failed ? fail(err, ERR_IO, "the reader went away") : OK;
+    return chrome->out.failed ? fail(err, ERR_IO, "the client disconnected") : OK;
 }
 
 static void put_counter(struct chrome *chrome, track_id track)

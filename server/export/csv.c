@@ -95,7 +95,7 @@ static enum status visit_chunk(void *data, const struct row *row, const struct c
 
     for (uint32_t index = first; index < end && !csv->out.failed; index++)
         put_slice(csv, row->depth, chunk, index);
-    return csv->out.failed ? fail(err, ERR_IO, "the reader went away") : OK;
+    return csv->out.failed ? fail(err, ERR_IO, "the client disconnected") : OK;
 }
 
 static enum status put_host(struct csv *csv, struct chunk *chunk, struct error *err)

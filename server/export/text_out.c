@@ -28,7 +28,7 @@ enum status text_out_close(struct text_out *out)
     out->at = NULL;
     if (!out->failed)
         return OK;
-    return fail(out->err, ERR_IO, "the reader went away");
+    return fail(out->err, ERR_IO, "the client disconnected");
 }
 
 void text_out_put(struct text_out *out, struct str text)

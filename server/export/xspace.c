@@ -329,8 +329,7 @@ static enum status put_notes(struct xspace_out *space, struct error *err)
     if (without_place > 0)
         pb_put_text(&text, XSPACE_WARNINGS,
                     str_format(space->arena,
-                               "%" PRIu32 " sample%s of stacks left out: this format has no place "
-                               "for them",
+                               "%" PRIu32 " stack sample%s left out: this format cannot hold them",
                                without_place, plural_s(without_place)));
     if (host.count > 0)
         pb_put_text(&text, XSPACE_HOSTNAMES, str_utf8(space->arena, host));
@@ -355,18 +354,17 @@ static enum status put_space(struct xspace_out *space, struct error *err)
     TRY(put_programs(space, err));
     TRY(put_environment(space, err));
     TRY(put_notes(space, err));
-    return trace_damaged(space->trace)
-               ? fail(err, ERR_FORMAT,
-                      "the index of this run is damaged: jviewd makes it anew "
-                      "when the run is opened again")
-               : OK;
+    return trace_damaged(space->trace) ? fail(err, ERR_FORMAT,
+                                              "the index of this run is damaged: jviewd rebuilds "
+                                              "it when the run is opened again")
+                                       : OK;
 }
 
 enum status export_xspace(const struct export_run *run, pack_write *write, void *to,
                           struct error *err)
 {
     if (run->host_count != 1)
-        return fail(err, ERR_INVALID, "an XSpace is one host's: this run has %u", run->host_count);
+        return fail(err, ERR_INVALID, "an XSpace holds one host: this run has %u", run->host_count);
     struct xspace_out space = {
         .run = run,
         .host = &run->hosts[0],

@@ -240,7 +240,7 @@ static enum status index_mapped(struct index_job *job, struct bytes bytes, struc
     identity = decode_identify(&input);
     enum status status =
         identity.decoder == NULL
-            ? fail(err, ERR_UNSUPPORTED, "the converted report is no file that is read")
+            ? fail(err, ERR_UNSUPPORTED, "the converted report is not a readable file")
             : index_decoded(job, &input, &identity, err);
     input_close(&input);
     return status;
@@ -340,7 +340,7 @@ static enum status index_raw(struct index_job *job, const struct bundle_file *fi
     status = index_bytes(job, err);
     file_unmap(&map);
     if (status == OK && job->result.outcome != OUTCOME_INDEXED)
-        return fail(err, ERR_FORMAT, "%.*s of the bundle is no profile",
+        return fail(err, ERR_FORMAT, "%.*s of the bundle is not a profile",
                     STR_ARG(file->manifest.members[member].path));
     return status;
 }
@@ -546,7 +546,7 @@ static enum status check_holes(int fd, uint64_t size, struct error *err)
     if (size < HOLES_BYTES_MIN || (there = file_data_bytes(fd, size, enough)) >= enough)
         return OK;
     return fail(err, ERR_TRUNCATED,
-                "the file is nearly all hole: %llu of its %llu bytes were written; copy it again",
+                "the file is sparse: only %llu of its %llu bytes were written; copy it again",
                 (unsigned long long)there, (unsigned long long)size);
 }
 

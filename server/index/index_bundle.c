@@ -22,7 +22,8 @@ static enum status check_blob(const struct bundle_file *file, const struct bundl
         return OK;
     const struct archive_entry *entry = archive_find(&file->archive, blob->name);
     if (entry == NULL || entry->size != blob->bytes)
-        return fail(err, ERR_FORMAT, "the bundle does not hold %.*s as its manifest tells of it",
+        return fail(err, ERR_FORMAT,
+                    "the bundle does not contain %.*s as its manifest describes it",
                     STR_ARG(blob->name));
     if (blob->bytes > *left)
         return fail(err, ERR_LIMIT, "the bundle unpacks to more than %d times its size",
@@ -93,10 +94,9 @@ enum status bundle_check_raw(const struct bundle_file *file, struct error *err)
     for (uint32_t i = 0; i < manifest->member_count; i++)
         if (manifest->members[i].raw.name.count == 0)
             return fail(err, ERR_UNSUPPORTED,
-                        "the bundle was made by %.*s, whose index is of version %" PRId64
-                        ".%" PRId64 "; this program reads %d.%d, and the bundle holds no profile "
-                        "files to index again: open it with that version, or have it made there "
-                        "with --raw",
+                        "the bundle was made by %.*s with index version %" PRId64 ".%" PRId64
+                        "; this program reads %d.%d, and the bundle holds no profile files to "
+                        "index again: open it with that version, or make it there with --raw",
                         STR_ARG(manifest->program), manifest->segment_version,
                         manifest->kind_rules_version, SEGMENT_VERSION, KIND_RULES_VERSION);
     return OK;
@@ -128,7 +128,7 @@ static enum status copy(struct unpacking *unpacking, const struct bundle_blob *b
         if (count == 0)
             return OK;
         if (count > blob->bytes - unpacking->bytes)
-            return fail(err, ERR_FORMAT, "it is longer than the bundle's manifest says");
+            return fail(err, ERR_FORMAT, "it is longer than the manifest says");
         hasher_put(unpacking->hasher, (struct bytes){unpacking->room, count});
         TRY(file_write_all(unpacking->fd, unpacking->room, count, unpacking->bytes, err));
     }
@@ -149,8 +149,7 @@ static enum status unpack(const struct bundle_file *file, const struct bundle_bl
     hash128_hex(hasher_end(unpacking.hasher), hash);
     free(unpacking.room);
     if (status == OK && (unpacking.bytes != blob->bytes || strcmp(hash, blob->hash) != 0))
-        status =
-            fail(err, ERR_FORMAT, "it is not what the bundle's manifest says: its hash differs");
+        status = fail(err, ERR_FORMAT, "its hash differs from the one in the manifest");
     if (status != OK)
         error_context(err, "%.*s: ", STR_ARG(blob->name));
     return status;

@@ -63,7 +63,7 @@ enum status guard_process(uint64_t file_bytes, uint64_t data_bytes, bool of_serv
     pid_t parent = getppid();
 
     if (of_server && (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent))
-        return fail(err, ERR_CANCELLED, "the server that started this is gone");
+        return fail(err, ERR_CANCELLED, "the server that started this process no longer runs");
     if (of_server)
         offer_first();
     TRY(limit(RLIMIT_CORE, "core dumps", 0, err));

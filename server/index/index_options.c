@@ -14,21 +14,19 @@ enum { THREADS_MAX = 2 };
 
 static void help(void)
 {
-    printf("jviewd index FILE --out SEGMENT\n\n"
-           "Reads one profile file and writes what the server answers from: SEGMENT, and its\n"
-           "attribution beside it (the same name with .attr). The last line on stdout says in\n"
-           "JSON what was found. Equal bytes make equal segments.\n\n"
-           "  --out SEGMENT     where to write; an older file is replaced when all is done\n"
-           "  --growing         take what the file holds now, though it may grow meanwhile\n"
-           "  --root DIR        FILE is a path below DIR and may not lead out of it\n"
-           "  --follow-symlinks follow links, wherever they lead\n"
-           "  --identify        say what the file is and write nothing\n"
-           "  --convert         run `nsys export` on reports of Nsight Systems\n"
-           "  --xplane          of a recording of jview-collect: SEGMENT is an XPlane, for XProf\n"
-           "  --threads 1|2     2, where there are two processors: the bytes are the same\n"
-           "  --unless CONTENT  do nothing when the file's hash is this one\n"
-           "  --progress-fd N   write progress there, and end with the parent\n\n"
-           "Exit codes: 0 done, 2 usage, 3 no profile, 4 I/O, 6 corrupt.\n");
+    printf(
+        "jviewd index FILE --out SEGMENT\n\nReads one profile file and writes its index: SEGMENT, "
+        "and its attribution beside it\n(the same name with .attr). The last line on stdout says "
+        "in JSON what was found. Equal\nfiles make equal segments.\n\n  --out SEGMENT     where to "
+        "write; an older file is replaced at the end\n  --growing         read what the file holds "
+        "now, even if it is still growing\n  --root DIR        FILE is a path below DIR and may "
+        "not lead out of it\n  --follow-symlinks follow links, wherever they lead\n  --identify    "
+        "    say what the file is and write nothing\n  --convert         run `nsys export` on "
+        "reports of Nsight Systems\n  --xplane          write a recording of jview-collect as an "
+        "XPlane, for XProf\n  --threads 1|2     threads to use (2, where there are two CPUs); the "
+        "result is the same\n  --unless CONTENT  do nothing if the file's hash is this one\n  "
+        "--progress-fd N   write progress to this descriptor, and end with the parent\n\nExit "
+        "codes: 0 done, 2 usage, 3 no profile, 4 I/O, 6 corrupt.\n");
 }
 
 static int misused(const char *what)
@@ -115,10 +113,10 @@ bool index_options_parse(int argc, char **argv, struct index_options *ret, int *
         }
     }
     if (!parse(argc, argv, ret))
-        *ret_exit = misused("an argument is not understood");
+        *ret_exit = misused("an argument is not valid");
     else if (ret->file == NULL)
         *ret_exit = misused("which file?");
     else if (ret->out == NULL)
-        *ret_exit = misused("--out says where the segment goes");
+        *ret_exit = misused("--out SEGMENT is missing");
     return *ret_exit == EXIT_OK;
 }

@@ -109,7 +109,7 @@ enum status index_xplane(struct input *input, const struct decoder *decoder, con
     struct segment *segment;
 
     if (decoder != &decode_record)
-        return fail(err, ERR_UNSUPPORTED, "it is no spool of jview-collect");
+        return fail(err, ERR_UNSUPPORTED, "it is not a spool of jview-collect");
     struct xspace_lines *lines = xspace_lines_create(input_temporary_dir(input));
     enum status status = make_segment(input, out, lines, &segment, err);
 

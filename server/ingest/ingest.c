@@ -314,10 +314,10 @@ enum status ingest_wait(void *data, struct str run_id, int64_t wait_ms, struct e
         run_publish(ingest, id);
     }
     if (!known)
-        return fail(err, ERR_NOT_FOUND, "the files of this run are no longer there");
-    return settled ? OK
-                   : fail(err, ERR_NOT_READY, "the run is being indexed: %.0f %% are done",
-                          100 * progress);
+        return fail(err, ERR_NOT_FOUND, "the files of this run no longer exist");
+    return settled
+               ? OK
+               : fail(err, ERR_NOT_READY, "the run is being indexed: %.0f %% done", 100 * progress);
 }
 
 static void add_job(struct job *job, const struct ingest_run *run, const struct ingest_file *file,

@@ -184,18 +184,19 @@ static struct str last_line(const struct text *text)
 
 static struct str why_killed(int signal_number, struct str words, struct arena *arena)
 {
-    const char *why = signal_number == SIGXCPU ? "it needed more time than a file of this size may"
-                      : signal_number == SIGKILL ? "somebody, or the system out of memory, ended it"
+    const char *why = signal_number == SIGXCPU ? "it took too long for a file of this size"
+                      : signal_number == SIGKILL
+                          ? "a user, or the system running out of memory, ended it"
                       : signal_number == SIGTERM ? "somebody ended it"
-                                                 : "this file breaks it";
+                                                 : "this file crashes it";
 
     if (signal_number == SIGSYS) {
         struct str call = sandbox_told(words, arena);
 
         return str_format(
             arena,
-            "the indexer tried %.*s, which it may not, and was ended: this file breaks "
-            "it, perhaps on purpose; where you trust who made it, report it",
+            "the indexer tried %.*s, which is forbidden, and was ended: this file misuses it, "
+            "perhaps on purpose; if you trust its source, please report it",
             STR_ARG(call.count > 0 ? call : STR("a system call")));
     }
     if (words.count > 300)
@@ -212,13 +213,12 @@ static bool was_refused_memory(int ended, struct str words, struct arena *arena,
                                   : MEMORY_NOT_REFUSED;
 
     if (why == MEMORY_REFUSED)
-        *ret =
-            str_format(arena, "there was no memory to read the file with (%.*s)", STR_ARG(words));
-    else if (why == MEMORY_TOO_MUCH)
-        *ret = str_format(arena,
-                          "reading the file takes more memory than an indexer may have "
-                          "(%.*s)",
+        *ret = str_format(arena, "there was not enough memory to read the file (%.*s)",
                           STR_ARG(words));
+    else if (why == MEMORY_TOO_MUCH)
+        *ret =
+            str_format(arena, "reading the file takes more memory than an indexer may use (%.*s)",
+                       STR_ARG(words));
     return why == MEMORY_REFUSED;
 }
 

@@ -29,7 +29,7 @@ static enum status check_same(const struct file_stamp *now, const struct file_st
     if (now->device == found->device && now->inode == found->inode)
         return OK;
     file_close(*fd);
-    return fail(err, ERR_NOT_FOUND, "%s leads to another file than before", path);
+    return fail(err, ERR_NOT_FOUND, "%s now leads to another file", path);
 }
 
 static enum status open_below(const char *directory, const char *path, bool follow_symlinks,
@@ -60,7 +60,7 @@ enum status ingest_open_file(void *data, struct str run_id, struct str path, int
     enum status status = OK;
 
     if (!find_directory(ingest, run_id, path, arena, &directory, &found))
-        status = fail(err, ERR_NOT_FOUND, "the run's files are no longer there");
+        status = fail(err, ERR_NOT_FOUND, "the run's files no longer exist");
     if (status == OK)
         status = open_below(directory, str_c(arena, path), ingest->options.follow_symlinks, &found,
                             ret_fd, ret_bytes, err);

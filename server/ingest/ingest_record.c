@@ -209,7 +209,7 @@ static struct str error_of(const struct ingest_run *run, enum run_state state, s
                                   file->error == NULL ? "it cannot be read" : file->error);
         }
     }
-    return STR("no file of this run holds a trace");
+    return STR("no file of this run contains a trace");
 }
 
 static struct run_file file_of(const struct ingest_file *file, struct arena *arena)

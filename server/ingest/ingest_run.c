@@ -348,12 +348,12 @@ static void take_empty(struct ingest_file *file)
     if (decode_is_xprof_cache(path_base(file->path))) {
         file_set_format(file, STR("xprof-cache"));
         file_set_state(file, FILE_IGNORED,
-                       STR("An empty cache of XProf: it can be deleted, nothing of it is needed."));
+                       STR("An empty cache of XProf: it is not needed and can be deleted."));
     } else if (decode_is_tool_output(path_base(file->path))) {
         file_set_format(file, STR("empty"));
         file_set_state(file, FILE_IGNORED,
-                       STR("An empty result that TensorFlow's profiler wrote beside its profile: "
-                           "nothing of it is needed."));
+                       STR("An empty file that TensorFlow's profiler wrote beside its profile: it "
+                           "is not needed."));
     } else {
         file_set_state(file, FILE_FAILED, STR("the file is empty (0 bytes)"));
     }
@@ -410,7 +410,7 @@ static void plan_copy(struct ingest_run *run, uint32_t index)
     const struct ingest_file *better = better_than(run, index);
 
     if (better != NULL && file->state != FILE_COVERED)
-        file_set_state(file, FILE_COVERED, STR("another file of this host says more"));
+        file_set_state(file, FILE_COVERED, STR("another file of this host holds more"));
     else if (better == NULL && file->state == FILE_COVERED)
         file_set_state(file, FILE_QUEUED, STR(""));
     if (better != NULL && better->content[0] != '\0')

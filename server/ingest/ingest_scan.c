@@ -336,16 +336,16 @@ static uint32_t put_remarks(const struct ingest_root *root, const struct scan *s
         ret[count++] = (struct scan_trouble){
             .reason =
                 str_format(arena,
-                           "%llu file%s of scalars for TensorBoard (*.tfevents.*) hold%s no "
+                           "%llu file%s of TensorBoard scalars (*.tfevents.*) contain%s no "
                            "profile; see them with `tensorboard --logdir %.*s`",
                            events, events == 1 ? "" : "s", events == 1 ? "s" : "", STR_ARG(place)),
             .is_remark = true};
     if (links > 0)
         ret[count++] = (struct scan_trouble){
-            .reason = str_format(arena,
-                                 "%llu symbolic link%s not followed, as %.*s; --follow-symlinks "
-                                 "follows them",
-                                 links, links == 1 ? " was" : "s were", STR_ARG(scan->first_link)),
+            .reason = str_format(
+                arena,
+                "%llu symbolic link%s not followed, such as %.*s; --follow-symlinks follows them",
+                links, links == 1 ? " was" : "s were", STR_ARG(scan->first_link)),
             .is_remark = true};
     return count;
 }

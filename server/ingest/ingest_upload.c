@@ -26,7 +26,7 @@ enum status ingest_identify(void *data, const char *path, struct arena *arena,
     bool transient;
 
     if (slash == NULL)
-        return fail(err, ERR_INVALID, "%s is no absolute path", path);
+        return fail(err, ERR_INVALID, "%s is not an absolute path", path);
     struct str directory = {.at = path, .count = (size_t)(slash - path)};
     const struct child_job job = {
         .root = directory,

@@ -163,7 +163,7 @@ static void open_watch(struct ingest_root *root)
     if (watch_open(str_c(arena, root->given), &options, &watch, &err) != OK)
         log_warning("%.*s is not watched: %s", STR_ARG(root->given), err.message);
     else if (watch_poll_reason(watch) != NULL)
-        log_info("%.*s is looked at from time to time: %s", STR_ARG(root->given),
+        log_info("%.*s is scanned every few seconds: %s", STR_ARG(root->given),
                  watch_poll_reason(watch));
     pthread_mutex_lock(&root->ingest->lock);
     root->watch = watch;

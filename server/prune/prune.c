@@ -76,7 +76,7 @@ static const char *not_at_rest(const struct run_record *record, uint32_t own_cou
     if (record->state == RUN_WRITING)
         return "being written";
     if (own_count == 0)
-        return "none of its files is a profile";
+        return "it contains no profile";
     return record->state == RUN_READY || record->state == RUN_PARTIAL ? NULL : "not read yet";
 }
 
@@ -103,7 +103,7 @@ static enum status protect(struct pruning *all, struct error *err)
         else if (record->state == RUN_WRITING)
             run->kept = "being written";
         else if (own_count == 0)
-            run->kept = "none of its files is a profile";
+            run->kept = "it contains no profile";
         else if (record->content_id.count == 0 && record->state != RUN_FAILED)
             run->kept = "not read yet: it may be pinned";
         else if (has_pin(tags, tag_count, record->content_id))
@@ -228,7 +228,8 @@ static int prune(struct app *app, const void *data)
     if (all.question->index_store != NULL)
         return prune_store(app, all.question->delete);
     if (trouble.count > 0 && all.question->delete) {
-        fprintf(stderr, "jviewd: %.*s What is pinned is not known, so nothing was deleted.\n",
+        fprintf(stderr,
+                "jviewd: %.*s It is not known which runs are pinned, so nothing was deleted.\n",
                 STR_ARG(trouble));
         return EXIT_IO;
     }
@@ -242,7 +243,7 @@ static int prune(struct app *app, const void *data)
     if (count > 0 && all.question->delete)
         return remove_all(&all, count, bytes);
     if (count > 0)
-        printf("Nothing was deleted: %u run%s, %.*s, would go with --delete.\n", count,
+        printf("Nothing was deleted: --delete would remove %u run%s, %.*s.\n", count,
                count == 1 ? "" : "s", STR_ARG(size_text(bytes, app->arena)));
     return fflush(stdout) == 0 ? EXIT_OK : EXIT_IO;
 }
@@ -304,8 +305,8 @@ static enum status read_question(int argc, char **argv, struct question *ret, st
         ret->root = options_default_root(&rule);
     if (ret->compress ? ret->delete || ret->wish.has_size : ret->yes)
         return fail(err, ERR_INVALID,
-                    "--compress goes with --keep, --older-than and --yes alone, and --yes with "
-                    "nothing else");
+                    "--compress can be combined with --keep, --older-than and --yes only, and "
+                    "--yes needs --compress");
     if (ret->compress && ret->wish.age_ns == 0)
         ret->wish.age_ns = COLD_AGE_NS;
     return OK;
@@ -313,22 +314,23 @@ static enum status read_question(int argc, char **argv, struct question *ret, st
 
 static void help(void)
 {
-    printf("jviewd prune [DIR]\n\n"
-           "Lists the profiles below DIR by age with their sizes, and which may go. Nothing is\n"
-           "deleted without --delete. Runs with the tag \"" PINNED "\" (jviewd note tag RUN " PINNED
-           "),\nbaselines, runs being written and runs that were not read yet always stay.\n\n"
-           "  --keep N          the newest N runs stay\n"
-           "  --older-than AGE  only what is older goes: 30d, 12h, 90m\n"
-           "  --max-size SIZE   the oldest go until all together fit: 20G\n"
-           "  --delete          delete what the list says\n"
-           "  --compress        instead: pack profiles older than a day (or --older-than) with "
-           "zstd;\n"
-           "                    runs stay what they are. Shows what that would win\n"
-           "  --yes             pack what the list says\n"
-           "  --index-store S   instead: which indexes in S no run below DIR needs any more; with\n"
-           "                    --delete they go, once all runs were read\n"
-           "  --cache-dir DIR, --data-dir DIR\n\n"
-           "Exit codes: 0 done, 2 usage, 3 no such directory, 4 something could not be deleted.\n");
+    printf(
+        "jviewd prune [DIR]\n\n"
+        "Lists the profiles below DIR by age with their sizes, and which could be deleted. "
+        "Nothing\n"
+        "is deleted without --delete. Runs with the tag \"" PINNED "\" (jviewd note tag RUN " PINNED
+        "),\nbaselines, runs being written and runs that have not been read yet always stay.\n\n"
+        "  --keep N          keep the newest N runs\n"
+        "  --older-than AGE  delete only older runs: 30d, 12h, 90m\n"
+        "  --max-size SIZE   delete the oldest until the rest fits: 20G\n"
+        "  --delete          delete the runs of the list\n"
+        "  --compress        instead, compress profiles older than a day (or --older-than) with\n"
+        "                    zstd; they open as before. Shows how much that would save\n"
+        "  --yes             compress the files of the list\n"
+        "  --index-store S   instead, list the indexes in S that no run below DIR needs; with\n"
+        "                    --delete, delete them once all runs have been read\n"
+        "  --cache-dir DIR, --data-dir DIR\n\n"
+        "Exit codes: 0 done, 2 usage, 3 no such directory, 4 something could not be deleted.\n");
 }
 
 static int run_question(const struct question *question)

@@ -89,10 +89,11 @@ static enum status look_at(struct packing_away *away, struct error *err)
         return fail(err, ERR_CONFLICT, "%.*s stays as it is: it changed",
                     STR_ARG(away->file->path));
     if (away->info.st_nlink > 1)
-        return stays("it has further names, and its room would not be won", err);
+        return stays("it has other hard links, so compressing it would save no space", err);
     if (is_packed_already(away->fd))
         return stays("it is packed already", err);
-    return is_named_alike(away) ? OK : stays("packed, its name would not tell what it is", err);
+    return is_named_alike(away) ? OK
+                                : stays("once compressed, its name would not show its format", err);
 }
 
 static enum status away_open(const char *root, const struct run_file *file,
@@ -130,7 +131,7 @@ static enum status open_part(struct packing_away *away, struct error *err)
         open.st_ino != named.st_ino || !S_ISREG(open.st_mode) || open.st_nlink != 1) {
         close(away->part);
         away->part = -1;
-        return fail(err, ERR_CONFLICT, "%.*s stays as it is: somebody else packs it",
+        return fail(err, ERR_CONFLICT, "%.*s stays as it is: another process is compressing it",
                     STR_ARG(away->file->path));
     }
     if (ftruncate(away->part, 0) == 0)
@@ -173,7 +174,7 @@ static enum status fill_part(struct packing_away *away, uint64_t *ret_bytes, str
     TRY(cold_pack(away->fd, bytes, away->part, &cold, ret_bytes, err));
     TRY(check_content(away, &cold, err));
     if (*ret_bytes > bytes - bytes / 20)
-        return stays("it would hardly become smaller", err);
+        return stays("compressing it would save little", err);
     TRY(copy_nature(away, err));
     if (fsync(away->part) != 0)
         return cannot(away, "its part cannot be written", err);

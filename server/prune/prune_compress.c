@@ -38,7 +38,7 @@ static void do_file(struct compressing *compressing, const char *root, const str
         ret->bytes += file->bytes;
         ret->packed += packed;
     } else if (status == OK || status == ERR_UNSUPPORTED) {
-        ret->reason = status == OK ? "it would hardly become smaller"
+        ret->reason = status == OK ? "compressing it would save little"
                                    : str_c(compressing->arena, str_of(err.message));
     } else {
         fprintf(stderr, "jviewd: %s\n", err.message);

@@ -44,7 +44,7 @@ static enum status go_down(struct way *way, struct str path, char ret[NAME_SIZE]
 
     for (;;) {
         if (!take_part(&rest, ret))
-            return fail(err, ERR_INVALID, "%.*s is no path below the directory", STR_ARG(path));
+            return fail(err, ERR_INVALID, "%.*s is not a path below the directory", STR_ARG(path));
         if (rest.count == 0)
             return OK;
         if (way->count == DEPTH_MAX)
@@ -74,7 +74,7 @@ static enum status remove_here(struct way *way, struct str path, const char *nam
     if (fstatat(directory, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
         return errno == ENOENT ? OK : cannot(path, strerror(errno), err);
     if (!S_ISREG(info.st_mode))
-        return fail(err, ERR_INVALID, "%.*s stays: it is no file", STR_ARG(path));
+        return fail(err, ERR_INVALID, "%.*s stays: it is not a regular file", STR_ARG(path));
     if (!is_as_judged(&info, judged))
         return fail(err, ERR_CONFLICT, "%.*s stays: it changed", STR_ARG(path));
     if (unlinkat(directory, name, 0) != 0)

@@ -56,7 +56,7 @@ static enum status check_head(const struct attribution_head *head, uint64_t size
     uint64_t want = sizeof *head;
 
     if (memcmp(head->magic, attribution_magic, sizeof attribution_magic) != 0)
-        return fail(err, ERR_FORMAT, "this is no attribution");
+        return fail(err, ERR_FORMAT, "this is not an attribution");
     if (head->version != ATTRIBUTION_VERSION || head->kind_rules != KIND_RULES_VERSION)
         return fail(err, ERR_FORMAT, "an attribution of version %u.%u, not %d.%d", head->version,
                     head->kind_rules, ATTRIBUTION_VERSION, KIND_RULES_VERSION);
@@ -324,7 +324,7 @@ static enum status open_file(const char *path, bool is_checked, struct attributi
         file->watch = lost_watch(file->map.bytes.at, file->map.bytes.count);
         status = lost_guard(open_guarded, &opening)
                      ? opening.status
-                     : fail(err, ERR_TRUNCATED, "the attribution was cut while it was read");
+                     : fail(err, ERR_TRUNCATED, "the attribution was truncated while it was read");
     }
     if (status != OK) {
         error_context(err, "%s: ", path);

@@ -48,10 +48,10 @@ enum status cache_place(const char *dir, char ret[CACHE_DIR_SIZE], struct error 
         tail = "/.cache/jviewd";
         if (base == NULL || base[0] != '/')
             return fail(err, ERR_NOT_FOUND,
-                        "neither XDG_CACHE_HOME nor HOME says where the cache belongs");
+                        "neither XDG_CACHE_HOME nor HOME is set, so the cache has no place");
     }
     if (base[0] != '/' && getcwd(cwd, sizeof cwd) == NULL)
-        return fail(err, ERR_IO, "the current directory is gone");
+        return fail(err, ERR_IO, "the current directory no longer exists");
 
     int count =
         snprintf(ret, CACHE_DIR_SIZE, "%s%s%s%s", cwd, cwd[0] == '\0' ? "" : "/", base, tail);
@@ -146,7 +146,7 @@ static enum status make_private(struct cache *cache, struct error *err)
         base = "/tmp";
     snprintf(cache->dir, sizeof cache->dir, "%s/jviewd-XXXXXX", base);
     if (mkdtemp(cache->dir) == NULL)
-        return fail(err, ERR_IO, "no cache can be made in %s either: %s", base, strerror(errno));
+        return fail(err, ERR_IO, "no cache can be created in %s either: %s", base, strerror(errno));
     cache->is_private = true;
     return make_temporary(cache, err);
 }
@@ -165,10 +165,10 @@ enum status cache_dir_open(struct cache *cache, const char *dir, struct arena *a
         status = make_temporary(cache, &why);
     if (status != OK) {
         TRY(make_private(cache, err));
-        *ret_reason = str_format(arena,
-                                 "%s; a temporary cache in %s is used instead, and goes when"
-                                 " this process ends",
-                                 why.message, cache->dir);
+        *ret_reason = str_format(
+            arena,
+            "%s; a temporary cache in %s is used instead, and is deleted when this process ends",
+            why.message, cache->dir);
         return OK;
     }
     remove_leftovers(cache);

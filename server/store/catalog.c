@@ -217,10 +217,11 @@ struct sqlite3 *catalog_open_writer(struct catalog *catalog)
     remove_file(catalog->path);
     db = open_writer(catalog->path);
     if (db != NULL && is_other)
-        note(catalog, "the catalog of runs was of another version of jviewd and was made anew", "");
-    else if (db != NULL && was_there)
-        note(catalog, "the catalog of runs was damaged or of another program and was made anew",
+        note(catalog, "the catalog of runs came from another version of jviewd and was rebuilt",
              "");
+    else if (db != NULL && was_there)
+        note(catalog,
+             "the catalog of runs was damaged or belonged to another program, and was rebuilt", "");
     return db;
 }
 
@@ -340,7 +341,7 @@ static bool move_to_memory(struct catalog *catalog, const char *why)
     if (memory == NULL)
         return false;
     catalog_exchange(catalog, memory, true);
-    note(catalog, "what is learned of the runs is kept until this server ends, not longer", why);
+    note(catalog, "information about runs is lost when this server ends", why);
     return true;
 }
 
@@ -388,7 +389,7 @@ enum status catalog_show_roots(struct catalog *catalog, const struct str *roots,
     enum { ROOTS_MAX = 500 };
 
     if (count > ROOTS_MAX)
-        return fail(err, ERR_LIMIT, "%u profile directories at once; %d are the most", count,
+        return fail(err, ERR_LIMIT, "%u profile directories were given; the maximum is %d", count,
                     ROOTS_MAX);
     pthread_mutex_lock(&catalog->lock);
     catalog->roots = arena_array(catalog->arena, struct str, count + 1);

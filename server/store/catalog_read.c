@@ -459,8 +459,8 @@ enum status catalog_runs(struct catalog *catalog, const struct run_query *query,
         runs_in(catalog, query, question, arena, &rows, ret_all, &failed);
     else
         fail(&failed, ERR_INVALID,
-             "\"%.*s\" is no state of a run: writing, queued, indexing, ready, partial, failed or"
-             " gone",
+             "\"%.*s\" is not a state of a run: writing, queued, indexing, ready, partial, failed "
+             "or gone",
              STR_ARG(query->state));
     pthread_mutex_unlock(&catalog->lock);
     text_free(&question->where);

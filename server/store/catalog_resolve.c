@@ -334,7 +334,7 @@ static enum status resolve(const struct asked *asked, struct str *ret_id,
         if (unread != NULL) {
             *ret_id = unread->id;
             return fail(err, ERR_NOT_READY,
-                        "which run is the latest is known once \"%.*s\" was read: ask again",
+                        "the latest run is not known until \"%.*s\" has been read: try again",
                         STR_ARG(unread->name));
         }
         if (count > 1 && !rules[i].any)
@@ -347,7 +347,7 @@ static enum status resolve(const struct asked *asked, struct str *ret_id,
     }
     nearest(asked, near);
     if (near->count == 0)
-        return fail(err, ERR_NOT_FOUND, "there is no run \"%.*s\", and no run at all yet",
+        return fail(err, ERR_NOT_FOUND, "there is no run \"%.*s\": no run has been found yet",
                     STR_ARG(asked->text));
     return fail(err, ERR_NOT_FOUND, "there is no run \"%.*s\"; the nearest is \"%.*s\"",
                 STR_ARG(asked->text), STR_ARG(near->names[0]));

@@ -70,10 +70,10 @@ struct block_in segment_map_in(struct segment_map *map)
 static enum status check_header(struct bytes bytes, struct segment_header *ret, struct error *err)
 {
     if (bytes.count < sizeof(*ret))
-        return fail(err, ERR_FORMAT, "a segment of %zu bytes is cut off", bytes.count);
+        return fail(err, ERR_FORMAT, "a segment of %zu bytes is truncated", bytes.count);
     memcpy(ret, bytes.at, sizeof(*ret));
     if (memcmp(ret->magic, SEGMENT_MAGIC, sizeof(ret->magic)) != 0)
-        return fail(err, ERR_FORMAT, "this is no segment");
+        return fail(err, ERR_FORMAT, "this is not a segment");
     if (ret->version != SEGMENT_VERSION || ret->kind_rules_version != KIND_RULES_VERSION)
         return fail(err, ERR_FORMAT, "a segment of version %u.%u, this program writes %d.%d",
                     ret->version, ret->kind_rules_version, SEGMENT_VERSION, KIND_RULES_VERSION);
@@ -168,7 +168,7 @@ static enum status open_path(const char *path, bool is_checked, struct segment *
     if (status == OK)
         status = lost_guard(open_guarded, &opening)
                      ? opening.status
-                     : fail(err, ERR_FORMAT, "the segment was cut while it was read");
+                     : fail(err, ERR_FORMAT, "the segment was truncated while it was read");
     segment->map.checked_elsewhere = false;
     if (status != OK) {
         error_context(err, "%s: ", path);
@@ -209,7 +209,7 @@ static enum status rename_open(int fd, const char kept_as[33], struct error *err
     struct segment_header header;
 
     if (pread(fd, &header, sizeof(header), 0) != sizeof(header))
-        return fail(err, ERR_FORMAT, "the segment is cut off");
+        return fail(err, ERR_FORMAT, "the segment is truncated");
     if (header.hash != segment_header_hash(&header))
         return fail(err, ERR_FORMAT, "the segment's header is damaged");
     memcpy(header.kept_as, kept_as, sizeof(header.kept_as));

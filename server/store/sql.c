@@ -47,15 +47,15 @@ static enum status explain(struct sql *sql, int code, const char *text, struct s
     }
     if (sql->limit_met != NULL)
         return fail(err, ERR_LIMIT,
-                    "the query took more than %.1f s and was stopped: ask for fewer rows, a window "
+                    "the query took more than %.1f s and was stopped: select fewer rows, a range "
                     "of start_ps, or one name",
                     (double)sql->limits->run_ms / 1000);
     if (sql->scan_fail.code != OK)
         return fail(err, sql->scan_fail.code, "%s", sql->scan_fail.message);
     if (code == SQLITE_NOMEM)
         return fail(err, ERR_LIMIT,
-                    "the query needs more memory than it may have: group or filter "
-                    "before sorting, or ask for fewer columns");
+                    "the query needs more memory than allowed: group or filter before sorting, or "
+                    "select fewer columns");
     if (code == SQLITE_TOOBIG)
         return fail(err, ERR_LIMIT,
                     "a text of the query, or one that it makes, is longer than "
@@ -98,15 +98,15 @@ static enum status prepare(struct sql *sql, const char *text, sqlite3_stmt **ret
     if (!is_empty(sql->db, tail)) {
         ret->has_place = true;
         return fail(err, ERR_INVALID,
-                    "one statement at a time: what stands behind the first one is "
-                    "not run");
+                    "only one statement at a time: what follows the first is not run");
     }
     if (!sqlite3_stmt_readonly(*ret_statement) || sqlite3_column_count(*ret_statement) == 0)
         return fail(err, ERR_INVALID, "only SELECT is answered: nothing here can be changed");
     if (sqlite3_stmt_isexplain(*ret_statement) == 1)
-        return fail(err, ERR_INVALID, "EXPLAIN shows nothing of use here; EXPLAIN QUERY PLAN does");
+        return fail(err, ERR_INVALID, "EXPLAIN is not supported; use EXPLAIN QUERY PLAN");
     if (sqlite3_bind_parameter_count(*ret_statement) > 0)
-        return fail(err, ERR_INVALID, "write values into the query: there is nothing to bind to ?");
+        return fail(err, ERR_INVALID,
+                    "parameters (?) are not supported: write values into the query");
     return OK;
 }
 
@@ -120,7 +120,7 @@ static enum status check_names(sqlite3_stmt *statement, struct error *err)
 
         if (count > COLUMN_NAME_BYTES_MAX)
             return fail(err, ERR_LIMIT,
-                        "column %d has a name of %zu bytes, and %d are the most: name it with AS",
+                        "the name of column %d has %zu bytes, more than %d: rename it with AS",
                         i + 1, count, COLUMN_NAME_BYTES_MAX);
     }
     return OK;
@@ -223,12 +223,12 @@ enum status sql_ask(struct sql *sql, struct str query, const struct sql_limits *
 
     *ret = (struct sql_outcome){0};
     if (query.count >= SQL_QUERY_BYTES_MAX)
-        return fail(err, ERR_LIMIT, "a query has at most %d bytes, this one %zu",
+        return fail(err, ERR_LIMIT, "a query may have at most %d bytes; this one has %zu",
                     SQL_QUERY_BYTES_MAX, query.count);
     if (nul != NULL) {
         ret->has_place = true;
         ret->place = (size_t)(nul - query.at);
-        return fail(err, ERR_INVALID, "a query is text: there is a NUL in it");
+        return fail(err, ERR_INVALID, "the query contains a NUL character");
     }
     sql->limits = limits;
     sql->until_ns = sql_cpu_ns() + limits->run_ms * 1000000;

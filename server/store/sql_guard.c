@@ -92,7 +92,7 @@ static int authorize(void *data, int action, const char *first, const char *seco
     case SQLITE_FUNCTION:
         return second != NULL && is_function(second)
                    ? SQLITE_OK
-                   : refuse(sql, "not a function that is offered here:", second);
+                   : refuse(sql, "this function is not available:", second);
     case SQLITE_ATTACH:
     case SQLITE_DETACH:
         return refuse(sql, "no other database can be attached", NULL);

@@ -66,7 +66,7 @@ enum status upload_place(struct upload *upload, struct str folder, struct str pa
         struct str part = next_part(&path);
 
         if (str_equal(part, STR("..")))
-            return fail(err, ERR_INVALID, "the file's path leads out of its folder");
+            return fail(err, ERR_INVALID, "the file's path leads outside its folder");
         if (part.count == 0 || str_equal(part, STR(".")))
             continue;
         if (++depth > DEPTH_MAX)

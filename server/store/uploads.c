@@ -193,7 +193,8 @@ static enum status check_room(const struct uploads *uploads, int64_t announced, 
     struct statvfs disk;
 
     if (announced > 0 && (uint64_t)announced > uploads->limits.file_bytes_max)
-        return fail(err, ERR_LIMIT, "a file may have %llu bytes (--upload-max), this one has %lld",
+        return fail(err, ERR_LIMIT,
+                    "a file may have at most %llu bytes (--upload-max); this one has %lld",
                     (unsigned long long)uploads->limits.file_bytes_max, (long long)announced);
     if (statvfs(uploads->dir, &disk) == 0 &&
         (uint64_t)disk.f_bavail * disk.f_frsize <
@@ -204,9 +205,10 @@ static enum status check_room(const struct uploads *uploads, int64_t announced, 
 
 static enum status no_room(const struct uploads *uploads, struct error *err)
 {
-    return fail(err, ERR_IO,
-                "uploaded files may have %llu bytes together (--upload-quota); delete some of them",
-                (unsigned long long)uploads->limits.all_bytes_max);
+    return fail(
+        err, ERR_IO,
+        "uploaded files may have at most %llu bytes in total (--upload-quota); delete some of them",
+        (unsigned long long)uploads->limits.all_bytes_max);
 }
 
 enum status upload_begin(struct uploads *uploads, struct str name, int64_t announced,
@@ -245,7 +247,8 @@ enum status upload_put(struct upload *upload, struct bytes piece, struct error *
     struct uploads *uploads = upload->uploads;
 
     if (piece.count > uploads->limits.file_bytes_max - upload->bytes)
-        return fail(err, ERR_LIMIT, "a file may have %llu bytes (--upload-max), this one has more",
+        return fail(err, ERR_LIMIT,
+                    "a file may have at most %llu bytes (--upload-max); this one has more",
                     (unsigned long long)uploads->limits.file_bytes_max);
     TRY(check_room(uploads, (int64_t)piece.count, err)); /* others write meanwhile */
     if (!take_room(uploads, piece.count))
@@ -333,13 +336,13 @@ enum status uploads_remove(struct uploads *uploads, struct str dir, struct error
     size_t count = slash == NULL ? dir.count : (size_t)(slash - dir.at);
 
     if (count == 0 || count >= sizeof name || dir.at[0] == '.')
-        return fail(err, ERR_NOT_FOUND, "this is no uploaded file");
+        return fail(err, ERR_NOT_FOUND, "this is not an uploaded file");
     snprintf(name, sizeof name, "%.*s", (int)count, dir.at);
     TRY(join(from, err, uploads->dir, name));
     TRY(cache_job_dir(uploads->cache, job, err));
     enum status status = join(to, err, job, "gone");
     if (status == OK && rename(from, to) != 0)
-        status = errno == ENOENT ? fail(err, ERR_NOT_FOUND, "the file is no longer there")
+        status = errno == ENOENT ? fail(err, ERR_NOT_FOUND, "the file no longer exists")
                                  : cannot("the file cannot be deleted", errno, err);
     if (status == OK)
         give_room(uploads, bytes_below(to));

@@ -34,14 +34,12 @@ enum {
 static const int64_t BELIEVED_NS = 500000000;
 
 static const char not_a_database[] =
-    "it is damaged, or no database; move it away to begin a new one";
+    "it is damaged or not a database; move it away to start a new one";
 static const char damaged[] =
-    "it is damaged; what can be read is shown. `sqlite3 user.db .recover` "
-    "may save the rest";
+    "it is damaged; the readable part is shown. `sqlite3 user.db .recover` may save the rest";
 
 static const char gone[] =
-    "its directory vanished while it was in use; put it back, or start jviewd anew to begin "
-    "another one";
+    "its directory disappeared while in use; restore it, or restart jviewd to create a new one";
 
 static const char schema[] =
     "CREATE TABLE baselines(name TEXT PRIMARY KEY, content_id TEXT NOT NULL,"
@@ -145,7 +143,7 @@ static enum status db_failed(struct user *user, struct error *err)
         return fail(err, ERR_IO, "nothing was written to %s: the disk is full", user->path);
     if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
         return fail(err, ERR_IO,
-                    "another program holds %s; nothing was changed, try again in a moment",
+                    "another program has locked %s; nothing was changed, try again in a moment",
                     user->path);
     return fail(err, code == SQLITE_READONLY || code == SQLITE_PERM ? ERR_PERMISSION : ERR_IO,
                 "%s: %s", user->path,
@@ -247,20 +245,20 @@ static void judge(struct user *user)
         !number(user, "SELECT count(*) FROM sqlite_master", &tables, &code)) {
         user->is_held = (code & 0xff) == SQLITE_BUSY;
         if (user->is_held)
-            deny_and_leave(user, "another program holds it");
+            deny_and_leave(user, "another program has locked it");
         else
             deny_and_leave(user, not_a_database);
     } else if (id != APPLICATION_ID && (id != 0 || version != 0 || tables != 0)) {
-        deny_and_leave(user, "it is another program's database; choose another --data-dir");
+        deny_and_leave(user, "it belongs to another program; choose another --data-dir");
     } else if (version > USER_VERSION) {
         user->is_partly_read = true;
-        deny(user, "a newer jviewd made it; what this one knows of it is shown, and nothing "
-                   "written");
+        deny(user,
+             "a newer jviewd created it; this version shows what it knows, and writes nothing");
     } else if (!is_whole(user)) {
         user->is_partly_read = true;
         deny(user, damaged);
     } else if (sqlite3_db_readonly(user->db, "main") == 1) {
-        deny(user, "this user may read it, not write it");
+        deny(user, "this user may read it, but not write to it");
     } else {
         user->why[0] = '\0';
     }
@@ -352,7 +350,7 @@ static enum status make_directory(struct user *user, struct error *err)
 
     if (!directory_of(user, directory))
         return fail(err, ERR_NOT_FOUND,
-                    "there is no home to keep notes and baselines in: give --data-dir DIR");
+                    "there is no home directory for notes and baselines: give --data-dir DIR");
     return directory_make(directory, err);
 }
 
@@ -456,7 +454,7 @@ enum status user_has_room(struct user *user, const char *count_sql, const char *
         return db_failed(user, err);
     return count <= USER_ROWS_MAX
                ? OK
-               : fail(err, ERR_LIMIT, "there are %d %s, which is the most", USER_ROWS_MAX, what);
+               : fail(err, ERR_LIMIT, "there are already %d %s, the maximum", USER_ROWS_MAX, what);
 }
 
 struct str user_trouble(struct user *user, struct arena *arena)

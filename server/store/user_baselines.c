@@ -42,8 +42,8 @@ enum status user_set_baseline(struct user *user, const struct user_baseline *bas
 
     if (!user_name_is_good(given.name))
         return fail(err, ERR_INVALID,
-                    "\"%.*s\" is no name for a baseline: at most %d letters, digits, \".\", \"_\", "
-                    "\"-\", \"+\", the first a letter or digit, and not \"latest\"",
+                    "\"%.*s\" is not a valid name for a baseline: use at most %d letters, digits, "
+                    "\".\", \"_\", \"-\", \"+\", the first a letter or digit, and not \"latest\"",
                     (int)(given.name.count > 80 ? 80 : given.name.count), given.name.at,
                     USER_NAME_BYTES_MAX);
     return user_change(user, set, &given, err);

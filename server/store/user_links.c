@@ -81,7 +81,7 @@ enum status user_add_link(struct user *user, struct str address, char ret[USER_L
     enum status status = OK;
 
     if (address.count == 0 || address.count > USER_LINK_BYTES_MAX)
-        status = fail(err, ERR_INVALID, "an address has 1 to %d bytes", USER_LINK_BYTES_MAX);
+        status = fail(err, ERR_INVALID, "an address must have 1 to %d bytes", USER_LINK_BYTES_MAX);
     else
         status = user_change(user, add, &link, err);
     memcpy(ret, link.made, USER_LINK_ID_SIZE);

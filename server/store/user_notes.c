@@ -73,10 +73,10 @@ enum status user_put_note(struct user *user, const struct user_note *note, int64
     struct written written = {.note = note};
 
     if (note->text.count == 0 || note->text.count > USER_TEXT_BYTES_MAX)
-        return fail(err, ERR_INVALID, "a note is a text of 1 to %d bytes, not %zu",
+        return fail(err, ERR_INVALID, "a note must be a text of 1 to %d bytes, not %zu",
                     USER_TEXT_BYTES_MAX, note->text.count);
     if (note->has_window && note->end_ps < note->start_ps)
-        return fail(err, ERR_INVALID, "the note's window ends before it begins");
+        return fail(err, ERR_INVALID, "the note's time range ends before it begins");
     TRY(user_change(user, put_note, &written, err));
     *ret_id = written.id;
     return OK;
@@ -235,7 +235,7 @@ enum status user_add_tag(struct user *user, struct str content_id, struct str ta
 
     if (!tag_is_good(tag))
         return fail(err, ERR_INVALID,
-                    "a tag is one word of at most %d bytes, without spaces and commas",
+                    "a tag must be one word of at most %d bytes, without spaces and commas",
                     USER_NAME_BYTES_MAX);
     return user_change(user, add_tag, &given, err);
 }

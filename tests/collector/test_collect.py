@@ -158,7 +158,7 @@ class Collect(unittest.TestCase):
         run = subprocess.run([BIN / "jview-collect", "-o", self.out, "--", "sh", "-c",
                               f"ulimit -f 16; exec {PROGRAM} distinct 200000"], capture_output=True, text=True, timeout=120)
         self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertIn("the disk was full, or refused", run.stderr)
+        self.assertIn("the disk was full, or writing failed", run.stderr)
 
     def test_fork(self):
         run = collect(self.out, "forks")

@@ -180,7 +180,7 @@ class Cuda(unittest.TestCase):
         steps = 50
         run = collect(self.out, 0, 0, "xla", steps, FAKE_CUPTI_LATE=0)
         self.runs_on(run)
-        self.assertIn("--hlo-dump keeps what XLA compiles", run.stderr)
+        self.assertIn("--hlo-dump stores what XLA compiles", run.stderr)
         want = collections.Counter()
         for step in range(steps):
             for place, op in enumerate(["matmul.1"] * 3 + ["add.3"] * 2 + [None]):
@@ -231,7 +231,7 @@ class Cuda(unittest.TestCase):
                 out, self.out = self.out, self.out / fails[:20]
                 self.runs_on(collect(self.out, 2, 40, FAKE_CUPTI_FAIL=fails))
                 self.assertEqual(self.told(), made(2, 40))
-                self.assertIn("libcupti 22 is used, for the driver is older than libcupti 130001",
+                self.assertIn("libcupti 22 is used, because the driver is older than libcupti 130001",
                               self.notes()["collector"][1])
                 self.out = out
 
@@ -243,7 +243,7 @@ class Cuda(unittest.TestCase):
         self.assertLess(time.monotonic() - began, 60)
         self.assertEqual(self.told()["Thunk:#hlo_op=matmul.1#"][0], 2)
         notes = self.notes()
-        self.assertIn("did not give its last records", notes["collector"][1])
+        self.assertIn("did not deliver its last records", notes["collector"][1])
         self.assertNotIn("truncated", notes)
 
     def test_many(self):
@@ -327,9 +327,9 @@ class Cuda(unittest.TestCase):
     def test_refused(self):
         """Every way in which CUPTI refuses everything: one sentence, and the program goes on."""
         for code, words in ((999, "no usable CUDA driver"), (35, "administrators"),
-                            (39, "held by CUPTI for another tool"), (38, "older profiler"), (8, "no memory"),
+                            (39, "held by CUPTI for another tool"), (38, "older profiler"), (8, "out of memory"),
                             (33, "virtual GPU"), (40, "administrators"), (41, "confidential"), (42, "mining"),
-                            (43, "MIG"), (44, "SLI"), (45, "WSL"), (12, "no memory"),
+                            (43, "MIG"), (44, "SLI"), (45, "WSL"), (12, "out of memory"),
                             (7, "CUPTI_ERROR_OF_A_TEST")):
             with self.subTest(code):
                 run = collect(self.out, 2, 10, FAKE_CUPTI_FAIL=f"cuptiSubscribe={code}")
@@ -344,8 +344,8 @@ class Cuda(unittest.TestCase):
         run = collect(self.out, 1, 40, "second", FAKE_CUPTI_LATE=0)
         self.assertEqual((run.returncode, run.stdout), (0, "39 done\n"), run.stderr)
         self.assertEqual(self.told()["cuLaunchKernel"][0], 50)
-        self.assertIn("Another profiler of the program asked for CUPTI", self.notes()["collector"][1])
-        self.assertIn("Another profiler of the program asked for CUPTI", run.stderr)
+        self.assertIn("Another profiler in the program wants CUPTI", self.notes()["collector"][1])
+        self.assertIn("Another profiler in the program wants CUPTI", run.stderr)
 
     def test_two_libraries(self):
         """The program has two libcuptis mapped: one is used, and both are named."""
@@ -355,13 +355,13 @@ class Cuda(unittest.TestCase):
         said = self.notes()["collector"][1]
         for name in ("libcupti.so.13", "libcupti.so.12"):
             self.assertIn(f"{FAKES}/{name}", said)
-        self.assertIn("Two libcuptis", run.stderr)
+        self.assertIn("The program loads two libcuptis", run.stderr)
 
     def test_all_refuse(self):
         """15 of every libcupti there is."""
         run = collect(self.out, 2, 10, FAKE_CUPTI_FAIL="cuptiSubscribe=15", FAKE_CUPTI_12_FAIL="cuptiSubscribe=15")
         self.runs_on(run)
-        self.assertIn("is used, for the driver is older", run.stderr)
+        self.assertIn("is used, because the driver is older", run.stderr)
         self.assertFalse((self.out / "plugins").exists())
 
     def test_refused_in_part(self):
@@ -369,14 +369,14 @@ class Cuda(unittest.TestCase):
         whole = made(2, 40)
         for fails, missing, words in (
                 ("cuptiActivityEnable:10=35", NAMES, "Kernels are not recorded: the driver lets only"),
-                ("cuptiActivityEnable:10=12", NAMES, "Kernels are not recorded: CUPTI had no memory left"),
+                ("cuptiActivityEnable:10=12", NAMES, "Kernels are not recorded: CUPTI ran out of memory"),
                 ("cuptiActivityEnable:22=42,cuptiActivityEnable:1=40,cuptiActivityEnable:2=44",
                  ["[CUDA memcpy Host-to-Device]", "[CUDA memset]"], "Memory sets are not recorded: GPUs joined by SLI"),
                 ("cuptiActivityEnable:1=21", ["[CUDA memcpy Host-to-Device]"], "Copies are not recorded"),
                 ("cuptiActivityEnable:2=27", ["[CUDA memset]"], "Memory sets are not recorded"),
                 ("cuptiActivityEnableDriverApi=27", ["cuLaunchKernel"], "Calls of the CUDA driver are not"),
                 ("cuptiActivitySetAttribute=12", [], "memory on the GPU is not limited"),
-                ("cuptiSetThreadIdType=1", [], "threads of numbers")):
+                ("cuptiSetThreadIdType=1", [], "threads with numbers")):
             with self.subTest(fails):
                 out, self.out = self.out, self.out / fails
                 self.runs_on(collect(self.out, 2, 40, FAKE_CUPTI_FAIL=fails))

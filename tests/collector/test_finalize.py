@@ -291,7 +291,7 @@ class Finalize(unittest.TestCase):
                     self.assertEqual(plane, want)
         run = subprocess.run([BIN / "jviewd", "index", place / "1.pb", "--xplane", "--out", place / "none.pb"],
                              capture_output=True, text=True, timeout=120)
-        self.assertIn("it is no spool of jview-collect", run.stderr)
+        self.assertIn("it is not a spool of jview-collect", run.stderr)
         self.assertNotEqual(run.returncode, 0)
         self.assertFalse([path for path in place.iterdir() if path.name.startswith("none.pb")])
 
@@ -328,7 +328,7 @@ class Finalize(unittest.TestCase):
             shutil.copy(BIN / name, alone)
         run = self.collect(4, 500, collector=alone / "jview-collect")
         self.assertEqual((run.returncode, self.files()), (0, [".jvs"]))
-        self.assertIn("stays a spool, which jviewd opens: jviewd is not beside jview-collect", run.stderr)
+        self.assertIn("stays a spool, which jviewd can open: jviewd is not beside jview-collect", run.stderr)
         told = self.told()
         self.assertEqual({name: told[name] for name in NAMES}, made(4, 500))
 
@@ -343,7 +343,7 @@ class Finalize(unittest.TestCase):
         self.assertEqual((run.returncode, self.files()), (0, [".jvs"]), run.stderr)
         self.assertIn("it took more than the 0.3 s of --finalize", run.stderr)
         run = self.collect(1, 10, collector=slow / "jview-collect", SLOW_JVIEWD_FAILS="1")
-        self.assertIn("jviewd opens: jviewd: no room", run.stderr)
+        self.assertIn("jviewd can open: jviewd: no room", run.stderr)
         (slow / "jviewd").write_text("#!/bin/sh\necho ran\n")
         run = self.collect(1, 10, collector=slow / "jview-collect")
         self.assertIn("stays a spool", run.stderr)

@@ -191,7 +191,7 @@ class Launch(unittest.TestCase):
         self.assertRegex(self.environment("--hlo-dump", XLA_FLAGS="--xla_a=1")[0]["XLA_FLAGS"], "^--xla_a=1 " + added)
         flags = self.environment("--hlo-dump=own-%q{RANK}", XLA_FLAGS=" --xla_dump_hlo_as_proto=false", RANK="3")[0]
         self.assertEqual(flags["XLA_FLAGS"], f' --xla_dump_hlo_as_proto=false --xla_dump_to="{os.getcwd()}/own-3"')
-        for mine, words in (("--xla_b --xla_dump_to=/x", "says where to dump already"), ("/etc/flags", "names a file")):
+        for mine, words in (("--xla_b --xla_dump_to=/x", "already sets a dump directory"), ("/etc/flags", "names a file")):
             found, told = self.environment("--hlo-dump", XLA_FLAGS=mine)
             self.assertEqual(found["XLA_FLAGS"], mine)
             self.assertIn(words, told)
@@ -277,7 +277,7 @@ class Launch(unittest.TestCase):
         self.assertEqual({name for name in self.names() if name.startswith("capture")}, {"capture 1", "capture 2"})
         after = self.ctl("status")[0]
         self.assertEqual(after.returncode, 1)
-        self.assertIn("no session runs", after.stderr)
+        self.assertIn("no session is running", after.stderr)
 
     def test_if(self):
         for text, holds in (("RANK==0", True), ("RANK != 0", False), ("RANK==00 && HOST!='b'", True),
@@ -315,7 +315,7 @@ class Launch(unittest.TestCase):
         run = self.collect(words=("deep", 150))
         self.assertIn("lost     22: more open at once than are kept", run.stderr)
         run = self.collect("--max-spool", "1K", "--flush-interval", "0.05", words=("steps", 500))
-        self.assertRegex(run.stderr, r"lost     \d+: beyond --max-spool\n           more of it, or a --capture-range\n")
+        self.assertRegex(run.stderr, r"lost     \d+: beyond --max-spool\n           a larger disk, or a --capture-range\n")
         self.assertEqual(self.collect("-q").stderr, "")
 
     def on_terminal(self, *options, is_alone):
@@ -355,7 +355,7 @@ class Launch(unittest.TestCase):
         run = self.collect("--capture-range", "signal")
         self.assertIn("waits for SIGUSR2", run.stderr)
         run = subprocess.run([COLLECT, "-o", self.out, "true"], capture_output=True, text=True, timeout=60)
-        self.assertIn("not injected", run.stderr)
+        self.assertIn("no process loaded the collector", run.stderr)
 
     def start_and_kill(self):
         """A launcher that is killed, and a program that goes on."""
@@ -399,7 +399,7 @@ class Launch(unittest.TestCase):
                 if ranges:
                     self.assertIn(f"{ranges} ranges of 1 process", run.stderr)
                 else:
-                    self.assertIn("1 process is still recorded", run.stderr)
+                    self.assertIn("1 process is still being recorded", run.stderr)
 
     def test_verb(self):
         """`jviewd collect` is jview-collect, with its exit code; where that is missing it is said."""
@@ -411,7 +411,7 @@ class Launch(unittest.TestCase):
         shutil.copy(BIN / "jviewd", alone)
         run = subprocess.run([alone, "collect", "true"], capture_output=True, text=True, timeout=60)
         self.assertEqual(run.returncode, 127)
-        self.assertIn("belongs beside jviewd", run.stderr)
+        self.assertIn("must be installed beside", run.stderr)
 
     def test_shutdown(self):
         """A capture, or a time, behind which the program is ended; what was told by then is there."""
@@ -435,7 +435,7 @@ class Launch(unittest.TestCase):
         run = subprocess.run([COLLECT, "-o", self.out, "--capture-range=steps=2:3", "--capture-range-end=stop-shutdown", "--",
                               "sh", "-c", f"{PROGRAM} steps 100000; true"], capture_output=True, text=True, timeout=120)
         self.assertEqual(run.returncode, 143, run.stderr)
-        self.assertNotIn("still recorded", run.stderr)
+        self.assertNotIn("still being recorded", run.stderr)
         self.assertEqual(self.names()["step"], 2)
 
     def test_words_of_nsys(self):

@@ -66,7 +66,7 @@ class Limits(unittest.TestCase):
         self.assertEqual(sum(names.values()) + ring, 560_000)
         nameless = names.pop("(no name)", 0)  # none where a busy machine lost as many to the ring
         self.assertGreaterEqual(nameless + ring, 560_000 - 524_288)
-        self.assertGreaterEqual(self.lost(notes, "without their names"), nameless)
+        self.assertGreaterEqual(self.lost(notes, "ranges have no name"), nameless)
         self.assertLessEqual(len(names), 524_288)
 
     def test_crowd(self):

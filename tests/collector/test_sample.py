@@ -147,7 +147,7 @@ class Sample(unittest.TestCase):
 
     def test_no_python(self):
         run = self.collect("sleep", "0.2")
-        self.assertIn("no Python was found", run.stderr)
+        self.assertIn("neither the program nor its children run Python", run.stderr)
 
     def test_gate(self):
         """Outside of what is recorded nothing is looked at."""
@@ -194,11 +194,11 @@ class Sample(unittest.TestCase):
                                  capture_output=True, text=True, timeout=60,
                                  preexec_fn=lambda most=files: resource.setrlimit(resource.RLIMIT_NOFILE, (most, most)))
             told += run.stderr
-            if "--sample=cpu sees " in told or ("records nothing" in told and "Too many open files" not in told):
+            if "--sample=cpu samples " in told or ("records nothing" in told and "Too many open files" not in told):
                 break
         if "Too many open files" not in told:
             self.skipTest(f"not permitted here: {told.splitlines()[0]}")
-        self.assertRegex(told, r"sees [0-9]+ of [0-9]+ processors, .*Too many open files.*\n.* ulimit -n [0-9]+\n")
+        self.assertRegex(told, r"samples [0-9]+ of [0-9]+ CPUs; .*Too many open files.*\n.* ulimit -n [0-9]+\n")
 
     def test_both(self):
         """Both samplers are one spool, and a sample is of one of them."""

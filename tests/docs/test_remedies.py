@@ -66,7 +66,7 @@ ONLY = {
     "slow-bus": ({"gpu"}, "links between GPUs"),
     "pageable-transfers": ({"gpu"}, "copies that CUDA or HIP recorded"),
     "memory-donation": ({"jax"}, "modules with their aliases"),
-    "memory-preallocated": ({"gpu"}, "what the driver gave out"),
+    "memory-preallocated": ({"gpu"}, "the driver allocated"),
     "implicit-transfers": ({"jax"}, "calls of PjitFunction"),
 }
 FUNCTION = re.compile(r"^(?:static |const |extern )*[\w ]+[\w*] \**(\w+)\([^;{]*\)\n\{\n(.*?)^\}\n", re.M | re.S)
@@ -106,7 +106,7 @@ def remedies():
             for name in sorted(seen):
                 for found in LITERALS.finditer(bodies[name]):
                     before = bodies[name][max(0, found.start() - 160) : found.start()]
-                    advises = ".remedy" in before[-60:] or re.search(r"remed|advice|load_ahead", name) or name in made or "struct told" in bodies[name] or PART.search(whole(found.group()))
+                    advises = ".remedy" in before[-100:] or re.search(r"remed|advice|load_ahead", name) or name in made or "struct told" in bodies[name] or PART.search(whole(found.group()))
                     if advises and len(whole(found.group())) > 20:
                         yield rule, re.sub(r"%[.*\w]+", "NAME", whole(found.group()))
 

@@ -84,6 +84,6 @@ export const tests = {
       await assertAccessible(page);
       await eventually('slices are drawn', async () => (await painted(page, '.tracks-stick')) > 0.05);
       await eventually('the whole run stands above them', async () => (await painted(page, '.minimap')) > 0.05);
-      assert.match(await page.locator('.reduced').innerText(), /reduced: what is shorter than/);
+      assert.match(await page.locator('.reduced').innerText(), /reduced: slices shorter than/);
     }),
 };

@@ -129,7 +129,7 @@ export const tests = {
       ops: /1 name takes 80\.0 µs.* holds no ops/,
       kernels: /annotations.*jax\.profiler\.trace.*nsys export/,
       steps: /No steps were found.*StepTraceAnnotation/,
-      compiles: /begin the capture before/,
+      compiles: /start the capture before/,
       transfers: /host_tracer_level 2/,
       memory: /save_device_memory_profile/,
       hosts: /recorded anything to compare.*block_until_ready/,
@@ -182,7 +182,7 @@ export const tests = {
     const server = await startOwn([folder], ready);
     try {
       await on(browser, server.url, '?run=none&view=overview', async (page) => {
-        await page.getByText('nothing was recorded that takes time').waitFor();
+        await page.getByText('the profile holds no event that takes time').waitFor();
         await settle(page);
         assert.equal(await page.locator('.legend').count(), 0);
       });

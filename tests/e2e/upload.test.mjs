@@ -163,7 +163,7 @@ export const tests = {
       await drop(page, [{ name: 'a.xplane.pb', bytes: Buffer.from('x') }], () =>
         page.locator('.drop-target', { hasText: '--upload-max 0' }).waitFor(),
       );
-      await page.getByRole('alert').filter({ hasText: 'takes no files' }).waitFor();
+      await page.getByRole('alert').filter({ hasText: 'accepts no files' }).waitFor();
       assert.deepEqual(complaints, []);
     },
   ),

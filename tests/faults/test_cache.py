@@ -174,9 +174,9 @@ def foreign_catalog(place):
     other.commit()
     other.close()
     server = place.serve()
-    assert "of another program and was made anew" in server.words(), server.words()
+    assert "belonged to another program, and was rebuilt" in server.words(), server.words()
     server.until_settled()
-    assert any("made anew" in note["message"] for note in server.fetch("/api/runs")[2]["notes"])
+    assert any("rebuilt" in note["message"] for note in server.fetch("/api/runs")[2]["notes"])
     server.answers()
 
 
@@ -188,7 +188,7 @@ def catalog_of_another_version(place):
         file.seek(60)  # user_version, https://sqlite.org/fileformat.html
         file.write((1).to_bytes(4, "big"))
     done = place.jviewd("list", place.profiles, "--cache-dir", place.cache)
-    assert done.returncode == 0 and "was of another version of jviewd and was made anew" in done.stderr, done.stderr
+    assert done.returncode == 0 and "came from another version of jviewd and was rebuilt" in done.stderr, done.stderr
 
 
 def too_small_for_all(place):

@@ -60,7 +60,7 @@ def a_program_that_fails(place):
 def a_program_that_writes_nothing_readable(place):
     prepare(place)
     done = index(place, fake_nsys(place, 'echo no profile > "$7"\n'), "--convert")
-    assert done.returncode == 6 and "no file that is read" in done.stderr, done
+    assert done.returncode == 6 and "not a readable file" in done.stderr, done
 
 
 if __name__ == "__main__":

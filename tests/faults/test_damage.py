@@ -155,7 +155,7 @@ def without_its_files_it_is_refused(place):
         status, _, body = server.fetch("/api/overview", run=RUN, wait_ms=2000)
         assert status in (200, 404, 422), (number, status, body)
         assert status != 200 or body["breakdown"] == sound["breakdown"], number
-        assert status != 422 or "no longer there" in body["detail"], body
+        assert status != 422 or "no longer exist" in body["detail"], body
         seen.add(status)
         assert server.stop() == 0
     assert 422 in seen, seen

@@ -142,7 +142,7 @@ def caches(place):
     wanted = place.cache
     wanted.mkdir(mode=0o755)
     code, kinds = doctor(place, user=NOBODY)
-    assert code == 4 and kinds["cache"][0]["remedy"] == "another --cache-dir: this directory is root's", kinds
+    assert code == 4 and kinds["cache"][0]["remedy"] == "another --cache-dir: this directory belongs to root", kinds
     place.cache = wanted / "not/there"
     code, kinds = doctor(place, user=NOBODY)
     line = kinds["cache"][0]["remedy"]
@@ -223,7 +223,7 @@ def odd_files(place):
     age(report)
     _, kinds = doctor(place)
     pipe = kinds["not-looked-at"][0]
-    assert pipe["subject"].endswith("hostA.xplane.pb") and "no file" in pipe["message"] and not pipe["remedy"], pipe
+    assert pipe["subject"].endswith("hostA.xplane.pb") and "not a file" in pipe["message"] and not pipe["remedy"], pipe
     remedy = kinds["not-read"][0]["remedy"]
     ran = subprocess.run(["/bin/bash", "-c", remedy], capture_output=True, text=True, env={**os.environ, "PATH": str(fake_nsys(place))})
     assert ran.stdout == "export --type sqlite my report.nsys-rep there\n", (remedy, ran)
@@ -288,7 +288,7 @@ def waiting_program(place):
         assert kinds["waiting-jax"][0]["remedy"] == "jviewd doctor --release", kinds
         assert thread.is_alive()
         _, kinds = doctor(place, "--release")
-        assert "goes on" in kinds["waiting-jax"][0]["message"], kinds
+        assert "continues" in kinds["waiting-jax"][0]["message"], kinds
         thread.join(WAIT_S)
 
     def another(thread):

@@ -70,7 +70,7 @@ def a_file_of_holes(place):
         file.truncate(1 << 40)
     age(path)
     server = place.serve()
-    fails(server, "holes", "nearly all hole")
+    fails(server, "holes", "the file is sparse")
     server.answers()
 
 
@@ -274,7 +274,7 @@ def links(place):
     assert runs["alias"]["slice_count"] == runs["step_1000"]["slice_count"]
     assert runs["passwd"]["state"] == "failed", runs["passwd"]
     assert server.fetch("/api/trace", run="passwd", format="raw")[0] != 200
-    assert any("nowhere" in note["message"] for note in server.fetch("/api/runs")[2]["notes"])
+    assert any("broken symbolic link" in note["message"] for note in server.fetch("/api/runs")[2]["notes"])
 
 
 def links_that_change(place):

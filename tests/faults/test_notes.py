@@ -42,9 +42,9 @@ def directory_vanishes(place):
         data.rename(place.dir / "away")
         if how != "moved":
             data.mkdir()
-        assert "vanished" in json.dumps(notes(server)), notes(server)
+        assert "disappeared" in json.dumps(notes(server)), notes(server)
         status, said = note(server, "lost?")
-        assert status >= 400 and "vanished" in said, (how, status, said)
+        assert status >= 400 and "disappeared" in said, (how, status, said)
         assert not (data / "user.db").exists(), how
         if data.exists():
             data.rmdir()

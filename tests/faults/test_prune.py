@@ -45,7 +45,7 @@ def nothing_goes_unasked(place):
     assert set(told(prune(place)).values()) == {"nothing was asked"}
     words = prune(place, "--older-than", "30d")
     assert told(words) == {"old": "would go", "new": "not that old"}, words
-    assert "Nothing was deleted: 1 run" in words, words
+    assert "Nothing was deleted: --delete would remove 1 run" in words, words
     assert sorted(path for path in place.profiles.rglob("*")) == before
 
 

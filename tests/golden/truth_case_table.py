@@ -169,7 +169,7 @@ TABLE = {
         true("a flame of nothing, too", lambda case: "nothing in the run fits name=nosuch" in case.says("flame", "--name", "nosuch")[1]),
         true("runs side by side, too", lambda case: {row["module"] for row in case.rows_of_compare() if row["group"] == "op"} >= {"jit_f(6)", "jit_f(8)", "jit_f(10)"}),
     ],
-    "steps/real-remat": [finding("computed a second time"), ("dot.4 ran 32 times", lambda case: case.names("count", by="op").get("dot.4"), 32)],
+    "steps/real-remat": [finding("computed twice"), ("dot.4 ran 32 times", lambda case: case.names("count", by="op").get("dot.4"), 32)],
     "steps/real-mem": [("bytes of both arrays", lambda case: [row["value"] for row in case.rows("memory")][:2], [20_000_000, 12_000_000]),
                        true("on its overview", lambda case: "19.1 MiB of weights, 11.4 MiB of cache" in case.ask("overview")["sentence"])],
     "steps/K-sparsecore": [finding("--xla_tpu_"), true("no flag of GPUs", lambda case: "xla_gpu" not in json.dumps(case.ask("findings")))],

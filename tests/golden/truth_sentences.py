@@ -69,7 +69,7 @@ def check_steps(run, page, rows):
         fail(run, f"the median is {step['median_ps']}, of the rows {middle}")
     hosts = len({row["host"] for row in counted})
     if step["total_ps"] > SLACK * hosts * page["duration_ps"]:
-        fail(run, f"steps sum to {step['total_ps']} on {hosts} hosts whose capture lasts {page['duration_ps']}")
+        fail(run, f"steps add up to {step['total_ps']} on {hosts} hosts whose capture lasts {page['duration_ps']}")
 
 
 def check_idle(run, page, rows):

@@ -77,7 +77,7 @@ def check_sides(run, path, row):
     """Sums of kernels belong to tables of kernels; what only one of two runs has, the other has not for 0 ps."""
     if path.startswith("api/kernels by=") and "occupancy_known_ps" in row and row["by"] not in ("kernel", "variant") and row["occupancy_known_ps"] is not None:
         complain(run, path, row, "occupancy_known_ps", "is told where kernels are not walked")
-    if "projected_ps" in row and "no work of devices" in (row.get("reasons", {}).get("device_share") or ""):
+    if "projected_ps" in row and "no device work" in (row.get("reasons", {}).get("device_share") or ""):
         for field in OF_DEVICES:
             if row[field] is not None:
                 complain(run, path, row, field, f"is {row[field]} in a run without work of devices")
@@ -120,7 +120,7 @@ def check_overview(run, overview, knows):
 
 # Paths whose replies hold no figure of a profile.
 NO_FIGURES = {
-    "/api/bundle": "an archive", "/api/tiles": "pixels", "/api/trace": "a file", "/api/notes": "what people wrote", "/api/baselines": "what people named",
+    "/api/bundle": "an archive", "/api/tiles": "pixels", "/api/trace": "a file", "/api/notes": "notes on a run", "/api/baselines": "what people named",
     "/api/jobs": "what is being indexed", "/api/events": "a stream of changes", "/api/openapi": "the page", "/api/upload": "what may be sent", "/api/source": "lines of a file",
     "/api/capture": "who records", "/launch/*": "a page", "/perfetto/*": "a page", "/l/*": "a link", "/healthz": "a word", "/readyz": "a word", "/metrics": "of the server",
     "/assets/*": "files", "/": "a page",

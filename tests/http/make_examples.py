@@ -53,7 +53,7 @@ WRITTEN = {
         "rows": [
             {"id": "7", "run": "step_500", "start_ps": 1200000000, "end_ps": 1900000000, "track": None,
              "text": "the cache was cold here", "changed_at": "2026-11-21T14:00:00Z", "origin": "here",
-             "reasons": {"track": "the note is of no track"}}],
+             "reasons": {"track": "the note belongs to no track"}}],
         "notes": [], "approx": []},
     "/api/links": {"id": "4f2kq9x0c7n8e3r5t1w6y2zabd", "path": "l/4f2kq9x0c7n8e3r5t1w6y2zabd",
                    "address": "?run=step_500&view=flame"},

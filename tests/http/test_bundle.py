@@ -125,9 +125,9 @@ def what_is_wrong_is_said(server):
     refused(edit(made, lambda manifest: manifest.update(bundle=2)), "newer jviewd")
     refused(edit(made, lambda manifest: manifest.pop("members")), '"members"')
     refused(edit(made, lambda manifest: manifest["members"][0]["segment"].update(hash="0" * 32)), "hash differs")
-    refused(edit(made, lambda manifest: manifest["members"][0]["segment"].update(name="../../etc/passwd")), "manifest tells")
+    refused(edit(made, lambda manifest: manifest["members"][0]["segment"].update(name="../../etc/passwd")), "manifest describes")
     refused(edit(made, lambda manifest: manifest["members"][0].update(content="0" * 32)), "another file")
-    refused(made[:len(made) // 2], "cut off")
+    refused(made[:len(made) // 2], "truncated")
     flipped = bytearray(made)
     flipped[len(flipped) // 2] ^= 1
     refused(bytes(flipped), "segments/0")
@@ -261,7 +261,7 @@ def a_page_that_stands_alone(server):
     cut = any("flame graph's scopes" in words for words in inside["reduced"])
     assert cut == (tree["node_count"] < tree["node_count_all"]), inside["reduced"]
     levels = {one["level"] for one in inside["tiles"]}
-    assert len(levels) >= 3 and any("folded" in words for words in inside["reduced"]), (levels, inside["reduced"])
+    assert len(levels) >= 3 and any("merged" in words for words in inside["reduced"]), (levels, inside["reduced"])
     assert ask(server, "/api/bundle", run="step_1500", html="yes", raw="yes").status == 400
 
 

@@ -69,8 +69,8 @@ def a_whole_reply_is_a_run(folder):
 
 def what_goes_wrong_is_said(folder):
     for kind, code, words in (
-        ("empty", 3, "nothing ran meanwhile"),
-        ("busy", 3, "another recording is under way"),
+        ("empty", 3, "nothing ran during it"),
+        ("busy", 3, "another recording is in progress"),
         ("absent", 3, "has no /tensorflow.ProfilerService/Profile"),
         ("refuses", 3, "not Allowed"),
         ("page", 3, "does not speak gRPC"),

@@ -71,7 +71,7 @@ def a_limit_needs_no_baseline(server):
     over = cli(server, "check", RUN, "--max", f"step_time={median // 20}ps", code=1)
     assert over.startswith(f"{RUN}: regressed\n") and "; at most: " in over, over
     assert good(server, "/api/check", run=RUN, max=f"step_time={median // 20}ps").json["answer"] == "regressed"
-    assert "is no metric; the nearest is step_time" in cli(server, "check", RUN, "--max", "step_tim=150ms", code=2)
+    assert "is not a metric; the nearest is step_time" in cli(server, "check", RUN, "--max", "step_tim=150ms", code=2)
     for wrong in ("step_time=1GiB", "step_time=", "step_time", "step_time=-1ms", "step_time=abc"):
         assert "METRIC=VALUE" in cli(server, "check", RUN, "--max", wrong, code=2), wrong
     assert "nothing to check against" in cli(server, "check", RUN, code=2)
@@ -94,7 +94,7 @@ def what_cannot_be_said_is_no_pass(server):
     assert good(server, "/api/check", run="stepless", baseline="alpha_1").json["answer"] == "unknown"
     cli(server, "check", RUN, "--baseline", "step_500", "--metric", "memory_peak", code=7)
     said = cli(server, "check", RUN, "--baseline", "alpha_1", "--metric", "op:dot.l", code=2)
-    assert 'no op of either run is called so; the nearest is "op:dot.' in said, said
+    assert 'neither run has an op of this name; the nearest is "op:dot.' in said, said
     assert ask(server, "/api/check", run="alpha_1", max="op:fusion.22=1ms").status == 400
     assert "the nearest is memory_peak" in cli(server, "check", RUN, "--baseline", "alpha_1", "--metric", "memory_pek", code=2)
 
@@ -105,10 +105,10 @@ def each_answer_has_its_code(server):
     cli(server, "check", ODD, "--baseline", "odd_1", code=1)
     cli(server, "check", RUN, "--baseline", "step_500", "--metric", "utilisation", code=7)
     cli(server, "check", ODD, "--baseline", "odd_1", "--maybe-exit", "9", code=1)
-    assert "what must be seen might have been missed" in cli(server, "check", "odd_1", "--baseline", "odd_1", "--must-see", "1%", code=7)
+    assert "a slowdown of the size to be detected may have been missed" in cli(server, "check", "odd_1", "--baseline", "odd_1", "--must-see", "1%", code=7)
     assert "exit code" in cli(server, "check", RUN, "--baseline", "step_500", "--maybe-exit", "x", code=2)
     help_text = server.place.jviewd("check", "--help").stdout
-    assert "7 it cannot be said" in help_text and "last:5" in help_text, help_text
+    assert "7 cannot be decided" in help_text and "last:5" in help_text, help_text
 
 
 def a_baseline_of_several_runs(server):
@@ -120,7 +120,7 @@ def a_baseline_of_several_runs(server):
     five = ",".join(f"many_{number}" for number in range(5))
     cli(server, "check", "many_5", "--baseline", "many_0", code=1)
     said = cli(server, "check", "many_5", "--baseline", five, "--maybe-exit", "9", code=9)
-    assert "step_time may be slower" in said and "against 5 runs of the baseline" in said, said
+    assert "step_time may be slower" in said and "compared with 5 baseline runs" in said, said
     cli(server, "check", "many_6", "--baseline", five, code=1)
     cli(server, "check", "many_6", "--baseline", "many_0,many_1", code=7)
     told = good(server, "/api/check", run="many_6", baseline=five, metric="step_time,step_p95").json

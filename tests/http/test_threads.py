@@ -102,7 +102,7 @@ def restricted(server):
     assert threads(server, "step_1000", track=rows[1]["track"])["rows"] == [rows[1]]
     assert threads(server, "step_1000", host="trainer-0")["rows"] == rows
     (note,) = [note for note in threads(server, "step_1000", start_ps=-100, end_ps=-50)["notes"] if note["kind"] == "no-threads"]
-    assert "no thread" in note["message"]
+    assert "no host thread" in note["message"]
     assert ask(server, "/api/threads", run="step_1000", sort="nothing").status == 400
 
 

@@ -37,8 +37,8 @@ def three_answers(place):
     said = check(place, timing(11), timing(10), code=1)
     assert ": regressed\n  mean regressed: 10 ms \u2192 11 ms, +10.0 %" in said and "p = " in said, said
     said = check(place, timing(11, 3), timing(10, 3), "--maybe-exit", "1", code=1)
-    assert "may be slower" in said and "that it is slower at all may be chance" in said, said
-    assert "calls of each run would tell" in check(place, timing(10.4, 0.5), timing(10, 0.5))
+    assert "may be slower" in said and "the difference may be chance" in said, said
+    assert "calls of each run would decide it" in check(place, timing(10.4, 0.5), timing(10, 0.5))
     assert "seen from" in check(place, timing(10), timing(10)), "its power is told"
     check(place, timing(11), timing(10), "--max-regress", "20%")
     check(place, timing(11), timing(10), "--min-effect", "2ms")
@@ -52,7 +52,7 @@ def three_answers(place):
 
 def how_many_calls_must_be_known(place):
     said = check(place, timing(20, count=None), timing(10), code=7)
-    assert "cannot be said" in said and "how many calls were timed is not said" in said and "would tell" not in said, said
+    assert "cannot be said" in said and "the number of timed calls is not given" in said and "would decide it" not in said, said
     check(place, timing(20, count=None), timing(10, count=None), "--count", "10", code=1)
     assert "count" in check(place, timing(20), timing(10), "--count", "0", code=2)
 
@@ -94,7 +94,7 @@ def what_is_no_timing_is_refused(place):
             ("of a name", {"x": {"mean": 1, "std": -1}}, '"x": "std" is negative'), ("too many", many, "10001 names"),
             ("a long name", {"x" * 5000: timing(1)}, "5000 bytes"), ("a zero", '{"a\\u0000b": {"mean": 1, "std": 1}}', "")):
         said = check(place, content, timing(10), code=6)
-        assert "run.json is no timing: " in said and why in said and len(said) < 1000, (what, said[:500])
+        assert "run.json is not a timing: " in said and why in said and len(said) < 1000, (what, said[:500])
     del many["name 0"]
     assert ": ok" in check(place, many, many)
     assert "mapping" in check(place, timing(1), {"a": timing(1)}, code=6)

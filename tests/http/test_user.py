@@ -272,8 +272,8 @@ def held(path):
 def what_is_wrong_with_the_database_is_told_and_it_stays(server):
     """Reading goes on, writing is refused with the reason, and every byte stays; a run's numbers need none of it."""
     place = server.place
-    for what, spoil, word in (("damaged", damaged, "damaged"), ("newer", newer, "newer"), ("held", held, "another program holds"),
-                              ("no database", letter, "damaged")):
+    for what, spoil, word in (("damaged", damaged, "damaged"), ("newer", newer, "newer"), ("held", held, "another program has locked"),
+                              ("not a database", letter, "damaged")):
         data = place.dir / f"data {what}"
         data.mkdir()
         path = data / "user.db"

@@ -81,8 +81,8 @@ static void on_call(const struct cupti_call_site *site)
 static void on_state(uint32_t number, const struct cupti_state *state)
 {
     if (state->result == CUPTI_TAKEN)
-        cupti_say("Another profiler of the program asked for CUPTI, which is held here: it gets no "
-                  "CUDA activity (" ENV_CUPTI "=off leaves CUPTI to it; CUPTI error %d).",
+        cupti_say("Another profiler in the program wants CUPTI, which jview-collect uses: it gets "
+                  "no CUDA activity (" ENV_CUPTI "=off leaves CUPTI to it; CUPTI error %d).",
                   state->result);
     else if (number != CUPTI_STATE_WARNING)
         cupti_say("CUPTI says: %.300s (CUPTI error %d).",
@@ -243,7 +243,7 @@ static int enable_all(const struct control_asked *asked)
     if (first != CUPTI_OK)
         cupti_say_result(&library, "Kernels are not recorded", first, "");
     bool has_work = enable(CUPTI_MEMCPY, "Copies are not recorded") || first == CUPTI_OK;
-    enable(CUPTI_DEVICE, "What GPUs there are is not told");
+    enable(CUPTI_DEVICE, "The GPUs are not described");
     enable(CUPTI_OVERHEAD, "What CUPTI itself costs is not recorded");
     enable(CUPTI_MEMCPY_PEER, "Copies between GPUs are not recorded");
     has_work |= enable(CUPTI_MEMSET, "Memory sets are not recorded");
@@ -262,8 +262,8 @@ static int take_activity(const struct control_asked *asked)
     set_attributes();
     if (library.set_thread_id_type == NULL ||
         library.set_thread_id_type(CUPTI_THREAD_ID_SYSTEM) != CUPTI_OK)
-        cupti_say("Calls stand on threads of numbers that are not the system's: CUPTI did not "
-                  "take the setting.");
+        cupti_say("Calls are shown on threads with numbers other than the system's: CUPTI refused "
+                  "the setting.");
     int result = library.register_buffers(request, complete);
     if (result != CUPTI_OK && result != CUPTI_NOT_INITIALIZED)
         cupti_say_result(&library, not_recorded, result, "");
@@ -298,12 +298,12 @@ static int take_cupti(const struct control_asked *asked)
 static bool is_known_version(uint32_t version)
 {
     if (version < VERSION_MIN)
-        cupti_say("CUDA activity is not recorded: libcupti is of version %u, and CUDA 12.0 is the "
-                  "oldest that is read.",
+        cupti_say("CUDA activity is not recorded: libcupti has version %u, and CUDA 12.0 is the "
+                  "oldest supported.",
                   version);
     if (version >= VERSION_KNOWN)
-        cupti_say("libcupti %u is newer than the layouts that were checked: kernels and copies are "
-                  "read as those of CUDA 13.0.",
+        cupti_say("libcupti %u is newer than the tested versions: kernels and copies are read with "
+                  "the layouts of CUDA 13.0.",
                   version);
     return version >= VERSION_MIN;
 }
@@ -317,8 +317,8 @@ static int take_any(const struct control_asked *asked)
         uint32_t refused = cupti_version();
         if (!cupti_find_older(&library))
             break;
-        cupti_say("libcupti %u is used, for the driver is older than libcupti %u.", cupti_version(),
-                  refused);
+        cupti_say("libcupti %u is used, because the driver is older than libcupti %u.",
+                  cupti_version(), refused);
         result = is_known_version(cupti_version()) ? take_cupti(asked) : CUPTI_NOT_SUPPORTED;
     }
     if (result == CUPTI_NOT_INITIALIZED)
@@ -343,8 +343,8 @@ void cupti_start(const struct control_asked *asked)
     const char *other = cupti_other_path();
 
     if (other != NULL)
-        cupti_say("Two libcuptis are in the program: %.200s is used, and what goes through %.200s "
-                  "is not seen.",
+        cupti_say("The program loads two libcuptis: %.200s is used, and activity of %.200s is not "
+                  "recorded.",
                   cupti_path(), other);
     if (!pool_open())
         cupti_say("CUDA activity is not recorded: no memory for its buffers.");
@@ -373,7 +373,7 @@ void cupti_flush_whole(void (*meanwhile)(void))
         meanwhile();
         if (clock_ns(CLOCK_MONOTONIC) < until_ns)
             continue;
-        cupti_say("CUPTI did not give its last records within %d s: they are missing.",
+        cupti_say("CUPTI did not deliver its last records within %d s: they are missing.",
                   LAST_FLUSH_MS / 1000);
         return;
     }

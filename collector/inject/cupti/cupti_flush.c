@@ -76,10 +76,9 @@ void cupti_flush_ask(bool is_whole)
     pthread_cond_broadcast(&flusher.rings);
     pthread_mutex_unlock(&flusher.lock);
     if (is_slow)
-        cupti_say(
-            "A flush of CUPTI takes longer than %d s: CUDA activity since then comes late, or "
-            "is missing.",
-            SLOW_S);
+        cupti_say("A CUPTI flush takes longer than %d s: later CUDA activity arrives late, or is "
+                  "missing.",
+                  SLOW_S);
 }
 
 bool cupti_flush_wait(int most_ms)

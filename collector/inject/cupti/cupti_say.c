@@ -56,7 +56,7 @@ static const char *reason_of(int result)
                "\"options nvidia NVreg_RestrictProfilingToAdminUsers=0\" in /etc/modprobe.d, or "
                "give the container --cap-add SYS_ADMIN";
     case CUPTI_TAKEN:
-        return "another profiler holds CUPTI in this process, and there can be only one";
+        return "another profiler uses CUPTI in this process, and only one can";
     case CUPTI_LEGACY_PROFILER:
         return "an older profiler (nvprof's interface) is in use in this process";
     case CUPTI_INVALID_KIND:
@@ -76,7 +76,7 @@ static const char *reason_of(int result)
         return "WSL does not support it";
     case CUPTI_NO_MEMORY:
     case CUPTI_LIMIT:
-        return "CUPTI had no memory left for it";
+        return "CUPTI ran out of memory";
     default:
         return NULL;
     }

@@ -41,7 +41,7 @@ static struct control *find_control(const char *directory)
         (head.asked.range == CAPTURE_NONE || head.asked.range == CAPTURE_SIGNAL))
         fprintf(stderr,
                 "jview-collect: process %ld cannot reach its launcher (another container or "
-                "machine?): --delay, signals and ctl do not begin its recording\n",
+                "machine?): --delay, signals and ctl do not affect its recording\n",
                 (long)getpid());
     return &own_control;
 }

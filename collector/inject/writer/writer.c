@@ -57,7 +57,7 @@ static void complain(const char *what)
     if (writer.has_complained)
         return;
     writer.has_complained = true;
-    fprintf(stderr, "jview-collect: %s %s: %s; process %ld is not recorded until that is mended\n",
+    fprintf(stderr, "jview-collect: %s %s: %s; process %ld is not recorded until this is fixed\n",
             what, writer.session.directory, strerror(errno), (long)getpid());
 }
 

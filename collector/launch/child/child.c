@@ -65,7 +65,7 @@ static void warn_of_others(void)
     for (size_t sign = 0; sign < sizeof signs / sizeof signs[0]; sign++)
         if (getenv(signs[sign]) != NULL)
             fprintf(stderr,
-                    "jview-collect: %s is set: another profiler seems to watch this program, and "
+                    "jview-collect: %s is set: another profiler seems to record this program, and "
                     "only one gets its CUDA activity\n",
                     signs[sign]);
 }
@@ -101,8 +101,8 @@ enum status child_prepare(const struct options *options, const struct launched *
         const char *taken = getenv(injections[index]);
         if (taken != NULL && taken[0] != '\0' && strcmp(taken, library) != 0 && !options->replaces)
             return fail(err, ERR_CONFLICT,
-                        "%s is set to %s, and a program loads one such library only; unset it, or "
-                        "give --replace-injection",
+                        "%s is set to %s, and a program can load only one such library; unset it, "
+                        "or give --replace-injection",
                         injections[index], taken);
     }
     if (options->asked.no_activity == 0)
@@ -286,8 +286,8 @@ static bool end_program(pid_t pid, const struct options *options, struct control
         return false;
     if (!is_all)
         fprintf(stderr,
-                "jview-collect: the program is ended before it wrote all down: it took more than "
-                "%d s\n",
+                "jview-collect: the program is ended before it wrote all records: that took more "
+                "than %d s\n",
                 WRITE_MS / 1000);
     signal_all(pid, options->kill_signal, control);
     return true;

@@ -88,14 +88,14 @@ static enum status set_dump(const struct options *options, const struct launched
     const char *first = flags + strspn(flags, BLANKS);
     if (*first != '\0' && *first != '-') {
         fprintf(stderr,
-                "jview-collect: XLA_FLAGS names a file of flags, %s, so --hlo-dump adds none: put "
-                "--xla_dump_to there\n",
+                "jview-collect: XLA_FLAGS names a file of flags, %s, so --hlo-dump cannot add its "
+                "own: put --xla_dump_to there\n",
                 first);
         return OK;
     }
     if (strstr(flags, DUMP_TO) != NULL) {
-        fprintf(stderr, "jview-collect: XLA_FLAGS says where to dump already, so --hlo-dump adds "
-                        "nothing; jviewd takes a dump that lies beside plugins/\n");
+        fprintf(stderr, "jview-collect: XLA_FLAGS already sets a dump directory, so --hlo-dump "
+                        "adds nothing; jviewd finds a dump that is beside plugins/\n");
         return OK;
     }
     TRY(jax_dump_directory(options, session, directory, err));

@@ -35,7 +35,8 @@ void progress_begin(const struct options *options, const struct launched *sessio
     progress.began_ms = clock_monotonic_ms();
     progress.state = "";
     if (progress.is_told)
-        fprintf(stderr, "jview-collect: into %s; `jview-collect ctl status %s` tells how it goes\n",
+        fprintf(stderr,
+                "jview-collect: recording into %s; `jview-collect ctl status %s` shows its state\n",
                 session->out, session->out);
 }
 

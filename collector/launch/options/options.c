@@ -9,63 +9,46 @@
 #include <string.h>
 
 const char options_help[] =
-    "jview-collect records what a program does, from outside, for jviewd.\n"
-    "\n"
-    "usage: jview-collect [OPTION]... [--] COMMAND [ARGUMENT]...\n"
-    "       jview-collect ctl start|stop|toggle|status [SESSION|DIR]\n"
-    "       jview-collect finalize DIR|FILE.jvs\n"
-    "\n"
-    "  -o, --output DIR        the profile directory [./profile]; %h is the host, %p the process\n"
-    "                          number of jview-collect, %q{VAR} a variable's value\n"
-    "  -t, --trace LIST        of cuda, nvtx, or none; other words of nsys are named as not\n"
-    "                          collected [cuda,nvtx]\n"
-    "      --delay SECONDS     begin to record that long after the start\n"
-    "      --duration SECONDS  record for that long; the program goes on\n"
-    "      --capture-range none|nvtx|steps=N:M|signal|cudaProfilerApi\n"
-    "                          record within a range, from its N-th to its M-th, as SIGUSR2 to\n"
-    "                          jview-collect toggles, or from cudaProfilerStart to Stop; `ctl`\n"
-    "                          does so with any of them\n"
-    "      --nvtx-capture NAME[@DOMAIN]\n"
-    "                          the range of nvtx and steps (steps: \"step\" unless given)\n"
-    "      --capture-range-end stop|repeat[:N]\n"
-    "                          one such range, N of them, or all, a session each [stop; of "
-    "signal:\n"
-    "                          repeat]; stop-shutdown and repeat-shutdown:N end the program then\n"
-    "      --nvtx-domain-include LIST, --nvtx-domain-exclude LIST\n"
-    "                          only these domains, or all others; \"default\" is one\n"
-    "      --cuda-graph-trace node|graph\n"
-    "                          graphs of CUDA by each node, or as a whole, which costs less "
-    "[node]\n"
-    "      --if 'RANK==0'      record only where that holds: variables, \"texts\", numbers,\n"
-    "                          == != && || ( )\n"
-    "      --max-spool SIZE    of each process, such as 2G; what is beyond is counted as lost\n"
-    "      --flush-interval SECONDS  what a killed program loses at most [0.25]\n"
-    "      --system HZ         looks at processors, memory, disks and GPUs, 1 to 10 a second;\n"
-    "                          0: none [2]\n"
-    "      --py-sample[=HZ]    where all threads of Python 3.10 to 3.14 are, so often a second\n"
-    "                          [100], from outside: nothing is put into the program\n"
-    "  -s, --sample cpu|none   what the processor does in the program and all that it starts, by\n"
-    "                          perf_event_open [none]\n"
-    "      --sampling-frequency HZ  so often a second of --sample [199]\n"
-    "      --hlo-dump[=DIR]    XLA keeps what it compiles, in OUTPUT/hlo-SESSION unless given: ops "
-    "get\n"
-    "                          their source and text\n"
-    "      --py-locations      JAX tells the whole Python stack of each op, for what is dumped\n"
-    "      --finalize SECONDS  write XPlane at the end, which XProf reads too, in at most so long; "
-    "0:\n"
-    "                          the spools stay, which jviewd alone opens [60]\n"
-    "      --wait primary|all  also for the processes that the program leaves behind [primary]\n"
-    "      --kill none|sigterm|sigkill|N\n"
-    "                          ends the program behind --duration or the last capture [none; of\n"
-    "                          ...-shutdown: sigterm]\n"
-    "  -e, --env-var A=B[,C=D] variables of the program; may be repeated\n"
-    "      --replace-injection take the place of another tool that is set to be loaded\n"
-    "  -q, --quiet             say nothing while it runs, and nothing at the end\n"
-    "  -V, --version           the version\n"
-    "  -h, --help              this text\n"
-    "\n"
-    "Recorded are NVTX ranges and CUDA activity of the program and of its libraries. The exit "
-    "code is the program's.\n";
+    "jview-collect records what a program does, from outside, for jviewd.\n\nusage: jview-collect "
+    "[OPTION]... [--] COMMAND [ARGUMENT]...\n       jview-collect ctl start|stop|toggle|status "
+    "[SESSION|DIR]\n       jview-collect finalize DIR|FILE.jvs\n\n  -o, --output DIR        the "
+    "profile directory [./profile]; %h is the host, %p the process\n                          "
+    "number of jview-collect, %q{VAR} a variable's value\n  -t, --trace LIST        of cuda, nvtx, "
+    "or none; other words of nsys are named as not\n                          collected "
+    "[cuda,nvtx]\n      --delay SECONDS     start recording that long after the program starts\n   "
+    "   --duration SECONDS  record for that long; the program goes on\n      --capture-range "
+    "none|nvtx|steps=N:M|signal|cudaProfilerApi\n                          record within a range, "
+    "from its N-th to its M-th, as SIGUSR2 to\n                          jview-collect toggles, or "
+    "from cudaProfilerStart to Stop; `ctl`\n                          does so with any of them\n   "
+    "   --nvtx-capture NAME[@DOMAIN]\n                          the range of nvtx and steps "
+    "(steps: \"step\" unless given)\n      --capture-range-end stop|repeat[:N]\n                   "
+    "       one such range, N of them, or all, a session each [stop; of signal:\n                  "
+    "        repeat]; stop-shutdown and repeat-shutdown:N end the program then\n      "
+    "--nvtx-domain-include LIST, --nvtx-domain-exclude LIST\n                          only these "
+    "domains, or all others; \"default\" is the default domain\n      --cuda-graph-trace "
+    "node|graph\n                          record CUDA graphs by node, or as a whole, which costs "
+    "less [node]\n      --if 'RANK==0'      record only if the condition holds: variables, "
+    "\"texts\", numbers,\n                          == != && || ( )\n      --max-spool SIZE    "
+    "limit per process, such as 2G; records beyond it are counted as lost\n      --flush-interval "
+    "SECONDS  how much a killed program may lose at most [0.25]\n      --system HZ         sample "
+    "CPUs, memory, disks and GPUs 1 to 10 times per second;\n                          0: never "
+    "[2]\n      --py-sample[=HZ]    sample the stacks of all Python threads (3.10 to 3.14) so "
+    "many\n                          times per second [100], from outside the program\n  -s, "
+    "--sample cpu|none   sample the CPU in the program and its children by perf_event_open\n       "
+    "                   [none]\n      --sampling-frequency HZ  samples per second of --sample "
+    "[199]\n      --hlo-dump[=DIR]    XLA stores what it compiles in DIR [OUTPUT/hlo-SESSION]: ops "
+    "get their\n                          source and text\n      --py-locations      JAX records "
+    "the whole Python stack of each op in the dump\n      --finalize SECONDS  time limit to write "
+    "XPlane files at the end, which XProf reads too;\n                          0: keep the "
+    "spools, which only jviewd opens [60]\n      --wait primary|all  all: wait also for processes "
+    "that the program leaves behind [primary]\n      --kill none|sigterm|sigkill|N\n               "
+    "           end the program after --duration or the last capture [none; with\n                 "
+    "         ...-shutdown: sigterm]\n  -e, --env-var A=B[,C=D] variables of the program; may be "
+    "repeated\n      --replace-injection replace another tool that is set to be loaded\n  -q, "
+    "--quiet             print nothing, neither while the program runs nor at the end\n  -V, "
+    "--version           the version\n  -h, --help              this text\n\nRecorded are NVTX "
+    "ranges and CUDA activity of the program and of its libraries. The exit code is the "
+    "program's.\n";
 
 enum { FINALIZE_MS = 60000 };
 
@@ -145,7 +128,7 @@ static enum status take_variables(const char *value, struct options *options, st
     if (strchr(value, '=') == NULL)
         return fail(err, ERR_INVALID, "-e takes NAME=VALUE[,NAME=VALUE], not \"%s\"", value);
     if (options->variable_count == VARIABLES_MAX)
-        return fail(err, ERR_INVALID, "-e stands more than %d times: one takes A=B,C=D",
+        return fail(err, ERR_INVALID, "-e is given more than %d times: one can hold A=B,C=D",
                     VARIABLES_MAX);
     options->variables[options->variable_count++] = value;
     return OK;
@@ -204,7 +187,7 @@ static enum status take_system(const char *value, struct options *options, struc
     unsigned long hz = strtoul(value, &end, 10);
 
     if (value[0] < '0' || value[0] > '9' || *end != '\0' || hz > 10)
-        return fail(err, ERR_INVALID, "--system takes 1 to 10 looks a second, or 0, not \"%s\"",
+        return fail(err, ERR_INVALID, "--system takes 1 to 10 samples per second, or 0, not \"%s\"",
                     value);
     options->asked.system_hz = (uint32_t)hz;
     return OK;
@@ -258,7 +241,7 @@ static enum status take_frequency(const char *value, struct options *options, st
     unsigned long hz = strtoul(value, &end, 10);
 
     if (value[0] < '1' || value[0] > '9' || *end != '\0' || hz > CPU_SAMPLE_HZ_MAX)
-        return fail(err, ERR_INVALID, "--sampling-frequency takes 1 to %d a second, not \"%s\"",
+        return fail(err, ERR_INVALID, "--sampling-frequency takes 1 to %d per second, not \"%s\"",
                     CPU_SAMPLE_HZ_MAX, value);
     options->sampling.cpu_hz = (uint32_t)hz;
     return need_samplers("--sampling-frequency", err);
@@ -271,7 +254,7 @@ static enum status take_py_sample(const char *value, struct options *options, st
     unsigned long hz = strtoul(value, &end, 10);
 
     if (value[0] < '1' || value[0] > '9' || *end != '\0' || hz > PY_SAMPLE_HZ_MAX)
-        return fail(err, ERR_INVALID, "--py-sample takes 1 to %d looks a second, not \"%s\"",
+        return fail(err, ERR_INVALID, "--py-sample takes 1 to %d samples per second, not \"%s\"",
                     PY_SAMPLE_HZ_MAX, value);
     options->sampling.py_hz = (uint32_t)hz;
     return OK;
@@ -370,10 +353,10 @@ static enum status parse_one(char **words, struct options *options, int *ret_tak
         if (value == NULL)
             continue;
         if (word->brief == NULL || word->brief[1] != 'f')
-            fprintf(stderr, "jview-collect: %s is nsys's and does nothing here\n", word->full);
+            fprintf(stderr, "jview-collect: %s is an option of nsys and is ignored\n", word->full);
         return word->take(value, options, err);
     }
-    return fail(err, ERR_INVALID, "no option %s; jview-collect --help names them", words[0]);
+    return fail(err, ERR_INVALID, "there is no option %s; see jview-collect --help", words[0]);
 }
 
 /* What one option asks of another. */
@@ -399,7 +382,7 @@ static enum status check(struct options *options, struct error *err)
     if (asked->range != CAPTURE_NVTX && asked->range != CAPTURE_STEPS && asked->name[0] != '\0')
         return fail(err, ERR_INVALID, "--nvtx-capture needs --capture-range nvtx, or steps=N:M");
     if (asked->range != CAPTURE_NONE && has_schedule)
-        return fail(err, ERR_INVALID, "--delay and --duration go with --capture-range none");
+        return fail(err, ERR_INVALID, "--delay and --duration need --capture-range none");
     return OK;
 }
 

@@ -123,11 +123,11 @@ enum status value_domains(const char *text, bool excludes, struct control_asked 
 {
     if (asked->domains[0] != '\0' && (asked->excludes_domains != 0) != excludes)
         return fail(err, ERR_INVALID,
-                    "--nvtx-domain-include and --nvtx-domain-exclude do not go together");
+                    "--nvtx-domain-include and --nvtx-domain-exclude cannot be combined");
     if (text[0] == '\0' || strlen(text) >= sizeof asked->domains)
         return fail(err, ERR_INVALID,
-                    "--nvtx-domain-include and --nvtx-domain-exclude take names with commas "
-                    "between them, at most %zu bytes; \"default\" is the default domain",
+                    "--nvtx-domain-include and --nvtx-domain-exclude take names separated by "
+                    "commas, at most %zu bytes; \"default\" is the default domain",
                     sizeof asked->domains - 1);
     snprintf(asked->domains, sizeof asked->domains, "%s", text);
     asked->excludes_domains = excludes;

@@ -39,7 +39,7 @@ static enum status part_of(const char **at, char ret[1024], struct error *err)
     else if (kind == '%')
         strcpy(ret, "%");
     else
-        return fail(err, ERR_INVALID, "-o: after %% comes h, p, q{VAR} or %%");
+        return fail(err, ERR_INVALID, "-o: %% must be followed by h, p, q{VAR} or %%");
     return OK;
 }
 

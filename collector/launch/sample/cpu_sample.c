@@ -78,7 +78,7 @@ static int paranoia(void)
 
 static void tell_files(void)
 {
-    fprintf(stderr, "  It takes a file a processor: ulimit -n %ld\n",
+    fprintf(stderr, "  It needs one file per CPU: ulimit -n %ld\n",
             sysconf(_SC_NPROCESSORS_CONF) + 64);
 }
 
@@ -110,8 +110,8 @@ static void explain(int why)
 static void tell_refused(uint32_t processors, int why)
 {
     fprintf(stderr,
-            "jview-collect: --sample=cpu sees %" PRIu32 " of %" PRIu32
-            " processors, what runs on the others is not sampled: perf_event_open says \"%s\".\n",
+            "jview-collect: --sample=cpu samples %" PRIu32 " of %" PRIu32
+            " CPUs; the others are not sampled: perf_event_open says \"%s\".\n",
             sampler.ring_count, processors, strerror(why));
     if (why == EMFILE)
         tell_files();

@@ -50,8 +50,7 @@ static void explain(pid_t process, int failure, char why[WHY_BYTES])
     else if (scope >= 2)
         snprintf(why, WHY_BYTES,
                  "Python stacks of process %ld are not read: kernel.yama.ptrace_scope is %d, which "
-                 "keeps a parent from its child.\n"
-                 "  sysctl kernel.yama.ptrace_scope=1%s",
+                 "denies a parent access to its child.\n  sysctl kernel.yama.ptrace_scope=1%s",
                  (long)process, scope,
                  scope == 2 ? ", or run jview-collect with CAP_SYS_PTRACE" : " (after a reboot)");
     else
@@ -73,7 +72,7 @@ static void told_unknown(const struct py_target *target, char why[WHY_BYTES])
     else
         snprintf(why, WHY_BYTES,
                  "Python stacks of process %ld are not read: it is Python %u.%u, and 3.10 to 3.14 "
-                 "are known",
+                 "are supported",
                  (long)target->process, version >> 8 & 0xff, version & 0xff);
 }
 
@@ -86,7 +85,7 @@ static void begin_log(struct py_target *target, struct remote *remote, uint32_t 
     reader->log = sample_log_of(target->process);
     if (reader->log == NULL) {
         if (errno != ESRCH)
-            snprintf(why, WHY_BYTES, "samples of process %ld have no place: %s",
+            snprintf(why, WHY_BYTES, "samples of process %ld cannot be stored: %s",
                      (long)target->process, strerror(errno));
         return;
     }

@@ -491,6 +491,6 @@ enum status attribute(const struct trace *trace, struct scratch *scratch,
     };
     make_tables((struct tables){trace, scratch, ret}, two_threads);
     if (trace_damaged(trace))
-        return fail(err, ERR_FORMAT, "a part of the index turned out damaged");
+        return fail(err, ERR_FORMAT, "part of the index is damaged");
     return OK;
 }

@@ -46,7 +46,7 @@ static struct cell arrival_cell(const void *data, uint32_t row, uint32_t column)
 {
     const struct arrivals *arrivals = data;
     const struct collective_run *run = &arrivals->found->runs[row];
-    struct str unknown = STR("its executions on other devices could not be told");
+    struct str unknown = STR("its executions on other devices could not be identified");
 
     switch (column) {
     case ARRIVAL_NAME:

@@ -39,8 +39,8 @@ static struct str clock_text(const struct alignment *alignment, struct str first
                           "launches of both",
                           STR_ARG(first), spread_us, alignment->pair_count);
     return str_format(arena,
-                      "its clock is %.3f us %s %.*s's, by what %u collectives or launches ended "
-                      "apart; 80 %% of them agree within %.3f us",
+                      "its clock is %.3f us %s %.*s's, measured by the ends of %u collectives or "
+                      "launches; 80 %% of them agree within %.3f us",
                       skew_us, alignment->skew_ps > 0 ? "ahead of" : "behind", STR_ARG(first),
                       alignment->pair_count, spread_us);
 }
@@ -57,7 +57,7 @@ static void note_clocks(const struct run_traces *run, const struct collectives *
                      alignment->pair_count);
         else
             add_note(ret, notes, "clock-skew-unknown", NOTE_WARNING, host,
-                     str_format(arena, "how far its clock is from %.*s's is not known: %s%.*s",
+                     str_format(arena, "the offset of its clock from %.*s's is not known: %s%.*s",
                                 STR_ARG(first), alignment->reason,
                                 STR_ARG(bounds_text(alignment, arena))),
                      1);
@@ -86,8 +86,8 @@ static enum status note_steps(const struct run_traces *run, const struct collect
     if (count > 0)
         add_note(ret, notes, "outside-steps", NOTE_INFO, STR(""),
                  str_format(arena,
-                            "%llu of %u executions, %s in all, begin outside of the counted steps: "
-                            "what is said of steps does not hold them",
+                            "%llu of %u executions, %s in total, begin outside the counted steps "
+                            "and are not included in the steps' figures",
                             (unsigned long long)count, found->run_count, human_ps(outside_ps).text),
                  count);
     return OK;
@@ -103,32 +103,33 @@ enum status collectives_note(const struct run_traces *run, const struct collecti
     note_clocks(run, found, arena, notes, ret);
     if (found->run_count == 0) {
         add_note(ret, notes, "no-collectives", NOTE_INFO, STR(""),
-                 STR("nothing in what was asked for is communication between devices"), 1);
+                 STR("the selection holds no communication between devices"), 1);
         return OK;
     }
     TRY(note_steps(run, found, arena, notes, ret, err));
     if (found->wait_reason != NULL)
-        add_note(ret, notes, "waits-unknown", NOTE_INFO, STR(""),
-                 str_format(arena, "who waited for whom is not known: %s", found->wait_reason), 1);
+        add_note(
+            ret, notes, "waits-unknown", NOTE_INFO, STR(""),
+            str_format(arena, "which device waited for which is not known: %s", found->wait_reason),
+            1);
     else if (found->unmatched_count > 0)
         add_note(ret, notes, "waits-partly-unknown", NOTE_INFO, STR(""),
-                 STR("executions without mates on other devices have no wait"),
+                 STR("executions without counterparts on other devices have no wait"),
                  found->unmatched_count);
     if (found->by_length_count > 0)
         add_note(ret, notes, "waits-by-length", NOTE_INFO, STR(""),
-                 STR("between hosts whose clocks are apart by an unknown time the shortest "
-                     "execution of a collective is taken for the last to come: all end together"),
+                 STR("between hosts whose clock offset is unknown, the shortest execution of a "
+                     "collective is taken as the last to arrive, since all end together"),
                  found->by_length_count);
     for (uint32_t i = 0; i < found->run_count; i++)
         unknown += !found->items[found->runs[i].collective].has_bytes;
     if (unknown > 0)
         add_note(ret, notes, "size-unknown", NOTE_INFO, STR(""),
                  STR("executions whose size the file does not hold have no bandwidth"), unknown);
-    add_note(
-        ret, notes, "bandwidth", NOTE_INFO, STR(""),
-        STR("bus bandwidth = size / time x 2(n-1)/n (all-reduce), (n-1)/n (all-gather of its "
-            "result, reduce-scatter and all-to-all of their input), 1 (others), as nccl-tests; "
-            "the time holds the wait for the last to come"),
-        1);
+    add_note(ret, notes, "bandwidth", NOTE_INFO, STR(""),
+             STR("bus bandwidth = size / time x 2(n-1)/n (all-reduce), (n-1)/n (all-gather of its "
+                 "result, reduce-scatter and all-to-all of their input), 1 (others), as in "
+                 "nccl-tests; the time includes the wait for the last device"),
+             1);
     return OK;
 }

@@ -116,7 +116,7 @@ static struct cell word_cell(const struct shown *shown, const struct collective_
                              uint32_t column)
 {
     const struct collective *item = &shown->found->items[row->item];
-    const char *mixed = "the row joins several";
+    const char *mixed = "the row combines several";
 
     switch (column) {
     case ROW_KIND:
@@ -130,7 +130,7 @@ static struct cell word_cell(const struct shown *shown, const struct collective_
                : item->size == 0 ? cell_null(STR("the file does not say who takes part"))
                                  : cell_integer(item->size);
     case ROW_BYTES:
-        return !row->same_bytes   ? cell_null(STR("the row joins several sizes"))
+        return !row->same_bytes   ? cell_null(STR("the row combines several sizes"))
                : !item->has_bytes ? cell_null(str_of(item->reason))
                                   : (struct cell){.kind = CELL_UNSIGNED, .of.uint = item->bytes};
     case ROW_BUS_FACTOR:
@@ -174,7 +174,7 @@ static struct cell place_cell(const struct shown *shown, const struct collective
         return cell_text(shown->run->hosts[by_place ? row->host : row->longest_host].name);
     if (column == ROW_DEVICE)
         return shown->by == COLLECTIVE_BY_DEVICE ? cell_integer(row->device)
-                                                 : cell_null(STR("the row joins several"));
+                                                 : cell_null(STR("the row combines several"));
     if (column == ROW_LONGEST_START)
         return cell_integer(row->longest_start_ps);
     return cell_text(str_format(shown->arena, "%.*s-%u",
@@ -186,7 +186,7 @@ static struct cell wait_cell(const struct shown *shown, const struct collective_
 {
     const char *reason = shown->found->wait_reason != NULL
                              ? shown->found->wait_reason
-                             : "its executions on other devices could not be told";
+                             : "its executions on other devices could not be identified";
 
     if (column == ROW_MOVING_BUS)
         return row->known_count == 0
@@ -199,7 +199,7 @@ static struct cell wait_cell(const struct shown *shown, const struct collective_
     if (column == ROW_WAIT_SHARE)
         return share(row->wait_ps, row->known_ps);
     if (row->turn_count == 0)
-        return cell_null(STR("none of these came last"));
+        return cell_null(STR("none of these was last"));
     if (column == ROW_LAST_SHARE)
         return cell_real((double)row->last_count / (double)row->turn_count);
     if (column == ROW_SPREAD)
@@ -239,9 +239,8 @@ static struct cell row_cell(const void *data, uint32_t index, uint32_t column)
     case ROW_MAX:
         return cell_integer(row->max_ps);
     case ROW_BLOCKED:
-        return row->done_count > 0
-                   ? cell_integer(row->blocked_ps)
-                   : cell_null(STR("nothing in the profile is the done of any of these"));
+        return row->done_count > 0 ? cell_integer(row->blocked_ps)
+                                   : cell_null(STR("the profile holds no done of any of these"));
     case ROW_BYTES_TOTAL:
         return row->rated_count == 0 && row->bytes_sum == 0
                    ? cell_null(str_of(unknown))

@@ -285,7 +285,7 @@ static const char *match_item(struct finding_work *work, struct collective_run *
             continue;
         bool by_length = !clocks_are_known(work, runs + first, end - first);
         if (by_length && !ends_together(item->kind)) {
-            reason = "the hosts' clocks are apart by an unknown time";
+            reason = "the offset between the hosts' clocks is unknown";
             continue;
         }
         compare_arrivals(runs + first, end - first, work->ret->alignments, by_length);

@@ -231,7 +231,7 @@ static struct cell size_cell(const struct group *group, enum group_column column
     if (column == GROUP_BYTES)
         return cell_integer(group->bytes);
     if (group->sized_ps <= 0)
-        return cell_null(STR("they last no time"));
+        return cell_null(STR("they take no time"));
     return cell_of_sum(group->sized_ps,
                        cell_real((double)group->bytes / ((double)group->sized_ps / 1e12)));
 }
@@ -263,7 +263,7 @@ static struct cell place_cell(const struct grouping *grouping, const struct grou
         return text_cell(
             group->one_direction ? str_of(transfer_direction_word(group->first->direction))
                                  : STR(""),
-            group->one_direction ? "the profile does not say" : "they go several ways");
+            group->one_direction ? "the profile does not say" : "they have several directions");
     case GROUP_HOST:
         return text_cell(group->one_host ? host->name : STR(""), "of several hosts");
     case GROUP_STEPS:
@@ -296,7 +296,7 @@ static struct cell group_cell(const void *data, uint32_t row, uint32_t column)
         return grouping->total_ps > 0
                    ? cell_of_sum(grouping->total_ps,
                                  cell_real((double)group->total_ps / (double)grouping->total_ps))
-                   : cell_null(STR("all transfers last no time"));
+                   : cell_null(STR("all transfers take no time"));
     case GROUP_MEAN:
         return cell_of_sum(group->total_ps, cell_integer(group->total_ps / (int64_t)group->count));
     case GROUP_MIN:

@@ -55,7 +55,7 @@ static struct cell rate_cell(const struct transfer *transfer)
     if (transfer->bytes < 0)
         return cell_null(STR("the profile records no size of it"));
     if (transfer->dur_ps <= 0)
-        return cell_null(STR("it lasts no time"));
+        return cell_null(STR("it takes no time"));
     return cell_real((double)transfer->bytes / ((double)transfer->dur_ps / 1e12));
 }
 
@@ -107,7 +107,7 @@ static struct cell place_cell(const struct transfer_rows *rows, const struct tra
 
     switch (column) {
     case TRANSFER_DIRECTION:
-        return text_cell(str_of(direction), "neither its name nor its call says which way");
+        return text_cell(str_of(direction), "neither its name nor its call tells its direction");
     case TRANSFER_NAME:
         return cell_text(trace_name(host->trace, transfer->name));
     case TRANSFER_HOST:

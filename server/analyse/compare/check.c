@@ -146,7 +146,7 @@ static void sum_items(const struct diff_side *side, const struct measured *measu
     int64_t *values = arena_array(arena, int64_t, measured->step_count);
 
     if (measured->series == NULL) {
-        ret->reason = STR("there are too many ops and steps to be told one by one");
+        ret->reason = STR("there are too many ops and steps to list one by one");
         return;
     }
     for (uint32_t i = 0; i < measured->ops.count; i++) {
@@ -159,8 +159,7 @@ static void sum_items(const struct diff_side *side, const struct measured *measu
 /* An op that only one run has is not gone or new for sure: it may be one that no rule matched. */
 static struct str no_op(const struct diff_side *side, struct str name, struct arena *arena)
 {
-    return str_format(arena,
-                      "run \"%.*s\" has no op called \"%.*s\", nor one that is matched with it",
+    return str_format(arena, "run \"%.*s\" has no op called \"%.*s\", and none that matches it",
                       STR_ARG(side->run->name), STR_ARG(name));
 }
 
@@ -206,10 +205,9 @@ static enum status sample_ops(const struct diff_side *const sides[2],
     }
     struct str nearest = any ? STR("") : nearest_op(measured, first, name);
     if (nearest.count > 0)
-        return fail(err, ERR_INVALID,
-                    "op:%.*s: no op of %s is called so; the nearest is \"op:%.*s\"",
+        return fail(err, ERR_INVALID, "op:%.*s: %s of this name; the nearest is \"op:%.*s\"",
                     name.count > 200 ? 200 : (int)name.count, name.at,
-                    first == 0 ? "either run" : "the run",
+                    first == 0 ? "neither run has an op" : "the run has no op",
                     nearest.count > 200 ? 200 : (int)nearest.count, nearest.at);
     if (first == 0)
         spread_over_matches(measured, named, arena);

@@ -164,9 +164,8 @@ void compare_ops(struct comparing *all, uint32_t op_limit)
         row->scope = item->op->scope;
         row->module = item->op->called;
         for (uint32_t run = 0; run < all->count; run++)
-            row->values[run] = item->is_there[run]
-                                   ? cell_integer(item->self_ps[run])
-                                   : cell_null(STR("no op of the run is matched with it"));
+            row->values[run] = item->is_there[run] ? cell_integer(item->self_ps[run])
+                                                   : cell_null(STR("no op of the run matches it"));
         compare_mark(row, all->count);
     }
 }

@@ -179,7 +179,7 @@ static struct cell about_change(const struct shown *shown, const struct diff_row
                             : cell_integer(delta_of(shown, row) - often_of(shown, row));
     default:
         return row->p_known ? cell_real(row->p)
-                            : cell_null(STR("too many ops and steps to be told one by one"));
+                            : cell_null(STR("too many ops and steps to list one by one"));
     }
 }
 

@@ -90,7 +90,7 @@ static struct trend_figure figure_of(size_t which, const struct comparison *all,
         return share_of(which, all, has_devices);
     row = find_row(all, known[which].group, known[which].key);
     if (row == NULL)
-        return unknown(name, known[which].unit, STR("the run does not tell it"));
+        return unknown(name, known[which].unit, STR("the run does not record it"));
     if (row->values[0].kind != CELL_INTEGER)
         return unknown(name, known[which].unit, row->values[0].of.text);
     return figure(name, known[which].unit, row->values[0].of.integer);

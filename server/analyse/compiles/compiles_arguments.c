@@ -285,8 +285,8 @@ void compile_compare(struct comparing *comparing, struct compile *compile, progr
 
     if (programs[before_id].fingerprint == programs[compile->program].fingerprint) {
         compile->change = CHANGE_NOTHING;
-        compile->changed =
-            STR("nothing in its module: another function object, a weak type or a lost cache");
+        compile->changed = STR(
+            "its module is the same: another function object, a weak type or a lost cache entry");
     } else if (!before->is_known || !after->is_known) {
         compile->changed = STR("the arguments of its modules cannot be read");
     } else if (before->count != after->count) {
@@ -295,8 +295,8 @@ void compile_compare(struct comparing *comparing, struct compile *compile, progr
             str_format(comparing->arena, "%u → %u arguments", before->count, after->count);
     } else if (same_arguments(before, after)) {
         compile->change = CHANGE_PROGRAM;
-        compile->changed = STR(
-            "its instructions, not its arguments: a static argument, a weak type or a sharding");
+        compile->changed = STR("its instructions differ, its arguments do not: a static argument, "
+                               "a weak type or a sharding changed");
     } else {
         tell_changes(comparing, compile, before, after);
     }

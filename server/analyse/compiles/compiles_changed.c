@@ -158,11 +158,10 @@ static void compare_named(struct comparing *comparing, struct compile **compiles
         if (module_count == 0) {
             compile->changed = STR("the profile holds no HLO of this function");
         } else if (!fits) {
-            compile->changed =
-                str_format(comparing->arena,
-                           "the profile holds %u module%s of this name, and which of them this "
-                           "compile made cannot be told",
-                           module_count, module_count == 1 ? "" : "s");
+            compile->changed = str_format(comparing->arena,
+                                          "the profile holds %u module%s of this name; which of "
+                                          "them this compilation produced is unknown",
+                                          module_count, module_count == 1 ? "" : "s");
         } else {
             compile->program = modules[at].program;
             if (compile->module.count == 0)
@@ -172,7 +171,7 @@ static void compare_named(struct comparing *comparing, struct compile **compiles
                 compile_compare(comparing, compile, module_before(comparing, compile, modules, at));
             } else {
                 compile->change = CHANGE_FIRST;
-                compile->changed = STR("first: the process holds no earlier module of this name");
+                compile->changed = STR("first: the profile holds no earlier module of this name");
             }
         }
     }
@@ -242,7 +241,7 @@ void compiles_compare(const struct host_trace *host, struct compile *compiles, u
         end = end_of_name(ordered, count, first);
         for (uint32_t i = first; i < end; i++) {
             ordered[i]->nth = i - first + 1;
-            ordered[i]->changed = STR("more functions were compiled than are compared");
+            ordered[i]->changed = STR("too many functions were compiled to compare them all");
         }
         if (names < names_max(trace))
             compare_named(&comparing, &ordered[first], end - first, modules,

@@ -471,7 +471,6 @@ struct str compiles_missing(const struct run_traces *run)
             return STR("");
     }
     return STR(
-        "nothing was compiled while this was recorded: to see compilations begin the capture "
-        "before the first call of each function, with the host tracer on "
-        "(`host_tracer_level` 1 or more)");
+        "nothing was compiled during the capture: to see compilations, start the capture before "
+        "the first call of each function, with the host tracer on (`host_tracer_level` 1 or more)");
 }

@@ -129,9 +129,9 @@ static struct cell phase_cell(const int64_t *phases_ps, unsigned seen, int phase
         [PHASE_TRACE] = "the profile has no mark of tracing",
         [PHASE_LOWER] = "the profile has no mark of lowering",
         [PHASE_CACHE] = "the profile has no mark of the compilation cache",
-        [PHASE_PASSES] = "the profile does not say what the compiler did",
-        [PHASE_CODEGEN] = "the profile does not say what the compiler did",
-        [PHASE_AUTOTUNE] = "the profile does not say what the compiler did",
+        [PHASE_PASSES] = "the profile does not record what the compiler did",
+        [PHASE_CODEGEN] = "the profile does not record what the compiler did",
+        [PHASE_AUTOTUNE] = "the profile does not record what the compiler did",
     };
 
     if ((seen >> phase & 1u) == 0 && phases_ps[phase] == 0)
@@ -187,7 +187,7 @@ static struct cell program_cell(const struct compile_rows *rows, const struct co
     const struct trace *trace = rows->run->hosts[compile->host].trace;
 
     if (compile->program == NO_PROGRAM)
-        return cell_null(STR("which module it made is not known"));
+        return cell_null(STR("which module it produced is not known"));
     return cell_text(
         str_format(rows->arena, "%llu", (unsigned long long)trace->programs[compile->program].id));
 }

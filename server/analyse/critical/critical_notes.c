@@ -24,39 +24,37 @@ uint32_t critical_notes(const struct critical_doubts *doubts, struct arena *aren
              STR("the run has no steps: the path is that of all of its time"), 1);
     if (doubts->step_count < doubts->step_count_all)
         note(ret, &count, "steps-sampled", NOTE_INFO,
-             str_format(arena, "%u of %u steps are summed, evenly taken", doubts->step_count,
+             str_format(arena, "%u of %u steps are summed, evenly sampled", doubts->step_count,
                         doubts->step_count_all),
              doubts->step_count_all - doubts->step_count);
     if (doubts->unexplained_ps > 0)
         note(ret, &count, "unexplained",
              share(doubts->unexplained_ps, doubts->total_ps) > 10 ? NOTE_WARNING : NOTE_INFO,
              str_format(arena,
-                        "%.1f %% of the time is unexplained: nothing in the profile tells what "
-                        "came between",
+                        "%.1f %% of the time is unexplained: the profile records nothing for it",
                         share(doubts->unexplained_ps, doubts->total_ps)),
              1);
     if (doubts->likely_ps > 0)
         note(ret, &count, "likely", NOTE_INFO,
              str_format(arena,
-                        "%.1f %% of the time stands behind edges that are only likely: times tell "
-                        "them, and no link of the profile",
+                        "%.1f %% of the time depends on edges that are only likely: they are "
+                        "inferred from times, since the profile holds no links for them",
                         share(doubts->likely_ps, doubts->total_ps)),
              1);
     if (doubts->cut_count > 0)
         note(ret, &count, "edges-cut", NOTE_WARNING,
              str_format(arena,
-                        "%llu edges lead back in time, for clocks differ or times are coarse: they "
-                        "are left out",
+                        "%llu edges lead back in time, because clocks differ or times are coarse: "
+                        "they are left out",
                         (unsigned long long)doubts->cut_count),
              doubts->cut_count);
     if (doubts->left_out_count > 0)
         note(ret, &count, "slices-left-out", NOTE_WARNING,
-             STR("the step has more slices than a graph takes: the deepest count to what is "
-                 "around them"),
+             STR("the step has more slices than a graph can hold: the deepest are counted with the "
+                 "slices around them"),
              doubts->left_out_count);
     if (doubts->hosts_apart)
         note(ret, &count, "hosts-apart", NOTE_INFO,
-             STR("the hosts have no clock in common: what one waited for on another is not told"),
-             1);
+             STR("the hosts have no common clock: waits of one host for another are not shown"), 1);
     return count;
 }

@@ -41,7 +41,8 @@ static struct cell evidence_cell(const struct path_piece *piece, struct arena *a
     const char *evidence = edge_evidence(piece->edge);
 
     if (piece->kind == PIECE_UNEXPLAINED && piece->edge != EDGE_NONE)
-        return cell_text(str_format(arena, "%s; nothing tells what came between", evidence));
+        return cell_text(
+            str_format(arena, "%s; the profile records nothing for this time", evidence));
     return cell_text(piece->likely ? str_format(arena, "likely: %s", evidence) : str_of(evidence));
 }
 
@@ -67,7 +68,7 @@ struct cell piece_cell(const struct step_graph *graph, const struct path_piece *
         return cell_integer(piece->dur_ps);
     case CELL_OF_WAITS_FOR:
         return piece->waits_for == NO_NODE
-                   ? cell_null(STR("nothing in the profile tells what it waited for"))
+                   ? cell_null(STR("the profile does not say what it waited for"))
                    : slice_cell(graph, piece->waits_for, arena);
     case CELL_OF_EDGE:
         return cell_text(str_of(edge_word(piece->edge)));

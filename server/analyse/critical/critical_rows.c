@@ -206,16 +206,16 @@ static struct cell rows_cell(const void *data, uint32_t row, uint32_t column)
     case ROW_NAME:
         return cell_text(of->name);
     case ROW_KIND:
-        return of->kind == PIECE_KINDS ? cell_null(STR("it is of several kinds"))
+        return of->kind == PIECE_KINDS ? cell_null(STR("it has several kinds"))
                                        : cell_text(str_of(piece_word(of->kind)));
     case ROW_MODULE:
-        return text_cell(of->module, "it is of no module, or of several");
+        return text_cell(of->module, "it belongs to no module, or to several");
     case ROW_SCOPE:
         return text_cell(of->scope, "it has no scope");
     case ROW_HOST:
-        return text_cell(of->host, "it is of several hosts");
+        return text_cell(of->host, "it belongs to several hosts");
     case ROW_DEVICE:
-        return of->device < 0 ? cell_null(STR("it is of no single device"))
+        return of->device < 0 ? cell_null(STR("it belongs to no single device"))
                               : cell_integer(of->device);
     case ROW_COUNT:
         return cell_integer((int64_t)of->sum.count);
@@ -228,10 +228,10 @@ static struct cell rows_cell(const void *data, uint32_t row, uint32_t column)
                                  cell_real((double)of->sum.on_path_ps / (double)rows->total_ps));
     case ROW_SLACK:
         return of->has_slack ? cell_integer(of->sum.slack_ps)
-                             : cell_null(STR("slack is of ops and slices"));
+                             : cell_null(STR("only ops and slices have slack"));
     default:
         return of->has_slack ? cell_integer(of->sum.time_ps)
-                             : cell_null(STR("it is a share of the path alone"));
+                             : cell_null(STR("it is a part of the path only"));
     }
 }
 

@@ -34,7 +34,7 @@ static enum status read_one(struct str text, struct edits *ret, struct error *er
     struct edit *edit = &ret->items[ret->count];
 
     if (ret->count == EDITS_MAX)
-        return fail(err, ERR_INVALID, "at most %d things are scaled at once", EDITS_MAX);
+        return fail(err, ERR_INVALID, "at most %d items can be scaled at once", EDITS_MAX);
     if (equals == NULL)
         return fail(err, ERR_INVALID,
                     "scale takes scope:NAME=FACTOR, op:NAME=FACTOR or kind:NAME=FACTOR, not "

@@ -11,18 +11,18 @@
 static const struct {
     const char *word, *evidence;
 } edges[EDGE_KINDS] = {
-    [EDGE_NONE] = {"none", "nothing in the profile tells what it waited for"},
-    [EDGE_THREAD] = {"thread-order", "the thread was at it before"},
-    [EDGE_STREAM] = {"stream-order", "the stream or core was at it before"},
+    [EDGE_NONE] = {"none", "the profile does not say what it waited for"},
+    [EDGE_THREAD] = {"thread-order", "the thread ran it before"},
+    [EDGE_STREAM] = {"stream-order", "the stream or core ran it before"},
     [EDGE_LAUNCH] = {"launch", "the profile links the call to what it launched"},
-    [EDGE_ARROW] = {"arrow", "an arrow of the profile leads here"},
-    [EDGE_POOL] = {"pool", "the op was over, and its pool went on"},
+    [EDGE_ARROW] = {"arrow", "a flow arrow of the profile leads here"},
+    [EDGE_POOL] = {"pool", "the op ended, and its thread pool went on"},
     [EDGE_DEVICE] = {"device-done", "the wait ended after the device's last work"},
     [EDGE_QUEUE] = {"queue", "the wait ended after the last load on another thread"},
-    [EDGE_HANDOVER] = {"handover", "another thread had nothing more to do right before"},
+    [EDGE_HANDOVER] = {"handover", "another thread ran out of work just before"},
     [EDGE_TRANSFER] = {"transfer", "they are halves of one asynchronous op"},
-    [EDGE_BESIDE] = {"other-stream", "it ended last on another stream of the device"},
-    [EDGE_COLLECTIVE] = {"collective", "no member ends before the last has begun"},
+    [EDGE_BESIDE] = {"other-stream", "it was the last to end on another stream of the device"},
+    [EDGE_COLLECTIVE] = {"collective", "no participant ends before the last one has begun"},
     [EDGE_STEP] = {"step", "the step ends with it"},
 };
 

@@ -120,8 +120,8 @@ static void tell(const struct run_traces *run, const struct steps *steps, bool n
         ret->notes[ret->note_count++] = (struct answer_note){
             .kind = "at-best",
             .severity = NOTE_INFO,
-            .message = STR("what overlaps is awaited by the step's end alone: a program whose ops "
-                           "need its result earlier gains less"),
+            .message = STR("only the step's end waits for what overlaps: a program whose ops need "
+                           "the result earlier gains less"),
             .count = 1};
 }
 

@@ -9,12 +9,12 @@
 #include "analyse/device/device_link.h"
 
 static const char bridge[] =
-    "a bridge between two cards, if there is one, or the board's switches decide";
+    "it depends on a bridge between two cards, if any, or on the board's switches";
 static const char no_link[] = "the card has no links to other devices but PCIe";
-static const char no_figure[] = "its documentation gives no figure";
-static const char not_known[] = "no data sheet of its links is known here";
-static const char by_board[] = "sources differ, and boards do: PCIe 5 or 6";
-static const char chip_to_chip[] = "NVLink-C2C leads to its processor, not PCIe alone";
+static const char no_figure[] = "its documentation does not say";
+static const char not_known[] = "jviewd has no data sheet of its links";
+static const char by_board[] = "sources and boards differ: PCIe 5 or 6";
+static const char chip_to_chip[] = "it reaches its CPU by NVLink-C2C, not by PCIe alone";
 
 #define LINKED(sheet, name, rate, host, host_rate)                                                 \
     {                                                                                              \
@@ -68,7 +68,7 @@ static const struct device_link links[] = {
     LINKED("AMD Instinct MI350X", "Infinity Fabric", 537.6, "PCIe 5 x16", 64),
     LINKED("AMD Instinct MI355X", "Infinity Fabric", 537.6, "PCIe 5 x16", 64),
     {"AMD Instinct MI250X (one die)", NULL, 0, false,
-     "which of a module's eight links a die has is the node's doing", NULL, 0,
+     "the node decides which of a module's eight links a die has", NULL, 0,
      "the two dies of a module share its links to the host"},
     TORUS("TPU v4", 300),
     TORUS("TPU v5e", 200),

@@ -200,15 +200,15 @@ static void put_bytes(const struct said *said, const struct attribution *attribu
         ret->bytes_source = str_of(ret->sheet->source);
     }
     if (said->bytes_per_s > 0 && fastest > said->bytes_per_s)
-        ret->doubt = str_format(
-            arena,
-            "the profile says %.4g GB/s of memory bandwidth, but an op of it moves %.4g GB/s: %s",
-            said->bytes_per_s * 1e-9, fastest * 1e-9,
-            sheet > 0 ? "the data sheet is taken" : "it is not used");
+        ret->doubt = str_format(arena,
+                                "the profile states a memory bandwidth of %.4g GB/s, but one of "
+                                "its ops moves %.4g GB/s: %s",
+                                said->bytes_per_s * 1e-9, fastest * 1e-9,
+                                sheet > 0 ? "the data sheet is taken" : "it is not used");
     else if (said->bytes_per_s > 0)
         ret->doubt = str_format(arena,
-                                "the profile says %.4g GB/s of memory bandwidth, the data sheet "
-                                "%.4g: the data sheet is taken",
+                                "the profile states a memory bandwidth of %.4g GB/s, the data "
+                                "sheet %.4g: the data sheet is used",
                                 said->bytes_per_s * 1e-9, sheet * 1e-9);
 }
 
@@ -244,9 +244,9 @@ void device_spec_of(const struct trace *trace, const struct attribution *attribu
         return;
     ret->reason =
         said.name.count > 0
-            ? str_format(arena, "no data sheet of \"%.*s\" is in the table", STR_ARG(said.name))
+            ? str_format(arena, "jviewd has no data sheet of \"%.*s\"", STR_ARG(said.name))
         : said.cores > 0
-            ? STR("the profile does not name the device, and none in the table has its numbers")
+            ? STR("the profile does not name the device, and no known device has its numbers")
             : STR("the profile does not say which device this is");
 }
 

@@ -67,7 +67,7 @@ static struct occupancy unknown(const char *reason)
 static struct occupancy finish(struct occupancy found, uint64_t warps, uint64_t warps_max)
 {
     if (warps == 0)
-        return unknown("the recorded shape would not fit on this device");
+        return unknown("the recorded launch shape does not fit this device");
     found.share = (uint32_t)(warps * 10000 / warps_max);
     if (warps == warps_max)
         found.limit = LIMIT_NONE;
@@ -115,15 +115,16 @@ struct occupancy occupancy_compute(struct processor processor, const struct kern
     if (processor.amd)
         return processor.major == 9 && kernel->registers <= CDNA_REGISTERS
                    ? cdna(kernel)
-                   : unknown("the limits of this device are not known here");
+                   : unknown("jviewd does not know the limits of this device");
     for (size_t i = 0; i < COUNT(limits); i++) {
         if (limits[i].major == processor.major && limits[i].minor == processor.minor)
-            return kernel->registers <= 255 ? nvidia(&limits[i], kernel)
-                                            : unknown("no such device has so many registers");
+            return kernel->registers <= 255
+                       ? nvidia(&limits[i], kernel)
+                       : unknown("no device of this kind has so many registers");
     }
     return unknown(processor.major == 0
                        ? "the profile does not say the device's compute capability"
-                       : "the limits of this compute capability are not known here");
+                       : "jviewd does not know the limits of this compute capability");
 }
 
 static bool is_of_device(const struct trace *trace, track_id id, int32_t device)

@@ -196,7 +196,8 @@ static void tell_failure(struct memo *memo, struct found *found, const struct ru
     found->notes[found->note_count++] = (struct answer_note){
         .kind = "rule-failed",
         .severity = NOTE_WARNING,
-        .message = str_format(memo->arena, "rule %s could not look: %s", rule->name, err->message),
+        .message =
+            str_format(memo->arena, "rule %s could not be checked: %s", rule->name, err->message),
         .count = 1,
     };
 }
@@ -344,9 +345,10 @@ static struct cell time_cell(const struct ranked *ranked, int64_t ps, bool share
 static struct cell win_cell(const struct ranked *ranked, const struct finding *finding, bool share)
 {
     if (!finding->has_win)
-        return cell_null(finding->win_reason.count > 0 ? finding->win_reason
-                                                       : STR("it makes the figures right, not the "
-                                                             "program faster"));
+        return cell_null(
+            finding->win_reason.count > 0
+                ? finding->win_reason
+                : STR("following it corrects the figures; it does not make the program faster"));
     return time_cell(ranked, finding->win_ps, share);
 }
 
@@ -354,8 +356,8 @@ static struct cell replay_cell(const struct ranked *ranked, const struct finding
                                bool share)
 {
     if (!finding->has_replay)
-        return cell_null(finding->has_win ? STR("no change of the recorded steps stands for it")
-                                          : STR("it wins no time that is known"));
+        return cell_null(finding->has_win ? STR("no change of the recorded steps corresponds to it")
+                                          : STR("the time that it saves is not known"));
     return time_cell(ranked, finding->replay_ps, share);
 }
 
@@ -384,8 +386,9 @@ static struct cell finding_cell(const void *data, uint32_t row, uint32_t column)
     case AT_WIN_SHARE:
         return win_cell(ranked, finding, column == AT_WIN_SHARE);
     case AT_SAME_TIME:
-        return finding->same_time_as > 0 ? cell_integer(finding->same_time_as)
-                                         : cell_null(STR("no finding before it wins such time"));
+        return finding->same_time_as > 0
+                   ? cell_integer(finding->same_time_as)
+                   : cell_null(STR("no higher-ranked finding saves the same kind of time"));
     case AT_MORE:
         return cell_integer((int64_t)finding->more_count);
     case AT_REMEDY:

@@ -39,14 +39,14 @@ enum status memo_once(struct memo *memo, memo_make *make, const void **ret, stru
             return hand_out(&memo->made[i], ret, err);
     }
     if (memo->made_count == FACTS_MAX)
-        return fail(err, ERR_LIMIT, "more than %d analyses were asked for", FACTS_MAX);
+        return fail(err, ERR_LIMIT, "more than %d analyses were requested", FACTS_MAX);
 
     struct fact fact = {.make = make};
 
     /* It may ask for others, so its place is taken only afterwards. */
     fact.status = make(memo, &fact.value, &fact.err);
     if (memo->made_count == FACTS_MAX)
-        return fail(err, ERR_LIMIT, "more than %d analyses were asked for", FACTS_MAX);
+        return fail(err, ERR_LIMIT, "more than %d analyses were requested", FACTS_MAX);
     memo->made[memo->made_count] = fact;
     return hand_out(&memo->made[memo->made_count++], ret, err);
 }

@@ -249,7 +249,9 @@ static void fill_notes(const struct run_traces *run, const struct steps *steps,
         all[ret->note_count++] = (struct answer_note){
             .kind = "steps-doubted",
             .severity = NOTE_WARNING,
-            .message = str_format(arena, "Steps were recognised and are not stated: %.*s.",
+            .message = str_format(arena,
+                                  "Steps were found, but their times do not agree with the rest of "
+                                  "the profile: %.*s.",
                                   STR_ARG(steps->doubt)),
             .count = 1,
         };

@@ -62,8 +62,7 @@ static void put_idle(struct text *out, const struct overview *overview)
     else if (!overview_is_unrecorded(overview))
         text_puts(out, kind_clauses[KIND_IDLE]);
     else if (overview->device_count > 0)
-        text_putf(out, "is idle while nothing was recorded on the host%s",
-                  others ? "'s thread" : "");
+        text_putf(out, "is idle while the host%s recorded nothing", others ? "'s thread" : "");
     else
         text_putf(out, "has nothing recorded%s", others ? " on its thread" : "");
 }
@@ -78,7 +77,7 @@ static void put_others(struct text *out, const struct overview *overview, struct
     if (name.count > 0)
         text_putf(out, " That thread is %.*s;", STR_ARG(name));
     else
-        text_puts(out, " One thread of each host is looked at;");
+        text_puts(out, " One thread of each host is examined;");
     text_putf(out, " %s other%s recorded slices in that time.",
               human_count(overview->other_threads).text, overview->other_threads == 1 ? "" : "s");
 }
@@ -105,10 +104,10 @@ static void put_shares(struct text *out, const struct overview *overview, struct
     if (unrecorded)
         put_others(out, overview, arena);
     if (hidden >= 0.01)
-        text_putf(out, " Communication of a further %s is hidden beneath other work.",
+        text_putf(out, " Another %s of communication overlaps with other work.",
                   human_share(hidden).text);
     if (wait >= share_min)
-        text_putf(out, " In %s of it devices do nothing but wait for copies or collectives.",
+        text_putf(out, " For %s of it devices only wait for copies or collectives.",
                   human_share(wait).text);
 }
 
@@ -127,10 +126,10 @@ static void put_most(struct text *out, const struct overview *overview, struct a
     const char *noun = kernels ? "kernels and copies" : "ops";
 
     if (most->count == 1)
-        text_putf(out, " One of %s %s, %.*s, makes up 80 %% of %s time.",
+        text_putf(out, " One of %s %s, %.*s, accounts for 80 %% of %s time.",
                   human_count(most->of).text, noun, STR_ARG(first), of);
     else
-        text_putf(out, " %s of %s %s make up 80 %% of %s time.", human_count(most->count).text,
+        text_putf(out, " %s of %s %s account for 80 %% of %s time.", human_count(most->count).text,
                   human_count(most->of).text, noun, of);
 }
 
@@ -192,7 +191,7 @@ static void put_snapshot(struct text *out, const struct overview *overview, stru
 {
     const struct snapshot_table *snapshot = &overview->snapshot;
 
-    text_putf(out, "No timeline: the snapshot %.*s holds %s",
+    text_putf(out, "No timeline: this is a memory snapshot, %.*s, which holds %s",
               STR_ARG(str_utf8(arena, snapshot->snapshot->name)),
               human_bytes((uint64_t)snapshot->total).text);
     for (uint32_t i = 0; i < overview->owner_count; i++)
@@ -211,7 +210,7 @@ static void put_capture(struct text *out, const struct overview *overview, struc
         return;
     }
     if (overview->duration_ps <= 0) {
-        text_puts(out, "No steps were found: nothing was recorded that takes time.");
+        text_puts(out, "No steps were found: the profile holds no event that takes time.");
         return;
     }
     if (overview->doubt.count > 0)
@@ -226,7 +225,7 @@ static void put_capture(struct text *out, const struct overview *overview, struc
     int64_t rest_ps = overview->duration_ps - (apart ? overview->profiler_ps : 0);
 
     if (apart)
-        text_putf(out, ", %s of it the profiler's own begin and end",
+        text_putf(out, ", of which the profiler's own start and stop take %s",
                   human_ps(overview->profiler_ps).text);
     for (uint32_t i = 0; i < overview->device_count; i++)
         busy += share_of(overview->devices[i].busy_ps, rest_ps) / overview->device_count;

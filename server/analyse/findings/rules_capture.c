@@ -95,7 +95,7 @@ static enum status find_cut_off(struct memo *memo, struct finding_list *list, st
 {
     const struct told told = {
         tells_of_cut, SEVERITY_CRITICAL,
-        "The profile is cut off, so sums and shares stand for its first part only.",
+        "The file is truncated, so totals and shares cover its first part only.",
         "Copy the file again, or record again and let {jax+!nsys:`jax.profiler.stop_trace()` "
         "return}{!jax:the profiler end}{jax+nsys:the profiler end} before the program ends."};
 
@@ -106,7 +106,7 @@ static enum status find_damaged(struct memo *memo, struct finding_list *list, st
 {
     const struct told told = {
         tells_of_damage, SEVERITY_CRITICAL,
-        "Parts of the profile cannot be read, so every sum is a lower bound.",
+        "Parts of the profile cannot be read, so every total is a lower bound.",
         "Copy the file again in binary mode; if it is the original, record again."};
 
     return find_told(memo, &told, list, err);
@@ -116,7 +116,7 @@ static enum status find_dropped(struct memo *memo, struct finding_list *list, st
 {
     const struct told told = {
         tells_of_loss, SEVERITY_CRITICAL,
-        "Events were dropped while recording, so sums, counts and gaps are not whole.",
+        "The recorder dropped events, so totals, counts and gaps are incomplete.",
         "Record fewer steps, or less of each{jax+!nsys:: lower `host_tracer_level`, set "
         "`python_tracer_level=0` in `jax.profiler.ProfileOptions`; open the .xplane.pb instead of "
         "the trace.json.gz}{kineto:: without `with_stack` and `record_shapes`}."};
@@ -139,17 +139,18 @@ static enum status find_trouble(struct memo *memo, struct finding_list *list, st
 {
     const struct told told = {tells_of_trouble, SEVERITY_WARNING,
                               "The profiler itself reported an error.",
-                              "Read its message; what it names is missing from every table."};
+                              "Read its message: what it names is missing from every table."};
 
     return find_told(memo, &told, list, err);
 }
 
 const struct rule rules_capture[] = {
-    {"profile-cut-off", "capture", "a file ends before what it holds does", find_cut_off},
+    {"profile-cut-off", "capture", "a file is truncated", find_cut_off},
     {"profile-damaged", "capture", "parts of a file cannot be read", find_damaged},
-    {"events-dropped", "capture", "the profiler says that it lost events, or stopped at its cap",
+    {"events-dropped", "capture", "the profiler reports lost events, or stopped at its limit",
      find_dropped},
-    {"two-profilers", "capture", "the profiler says that another one was attached", find_two},
+    {"two-profilers", "capture", "the profiler reports that another profiler was attached",
+     find_two},
     {"profiler-error", "capture", "the profiler wrote an error into the file", find_trouble},
     {.name = NULL},
 };

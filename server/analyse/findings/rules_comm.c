@@ -21,10 +21,10 @@ static enum status find_exposed(struct memo *memo, struct finding_list *list, st
         .confidence = CONFIDENCE_HIGH,
         .text = str_format(
             memo->arena,
-            "%s of the time devices communicate and compute nothing: %s of %s of communication is "
-            "exposed%s%s%s.",
+            "For %s of the time devices communicate without computing: %s of %s of communication "
+            "is exposed%s%s%s.",
             comm_share(&asked, exposed_ps).text, human_ps(exposed_ps).text, human_ps(total_ps).text,
-            knows_waits ? "; waiting for the last to come takes " : "",
+            knows_waits ? "; waiting for the last device takes " : "",
             knows_waits ? human_ps(wait_ps).text : "", knows_waits ? " of it at most" : ""),
         .remedy =
             STR("Let compute cover it: {jax+gpu:asynchronous collectives and the latency hiding "
@@ -115,8 +115,8 @@ static enum status find_serial(struct memo *memo, struct finding_list *list, str
         .severity = SEVERITY_WARNING,
         .confidence = CONFIDENCE_MEDIUM,
         .text = str_format(memo->arena,
-                           "Collectives that the compiler left synchronous stand on the critical "
-                           "path of every step: %s exposed, %s of the time.",
+                           "The compiler left these collectives synchronous, so every step waits "
+                           "for them: %s exposed, %s of the time.",
                            human_ps(exposed_ps).text, comm_share(&asked, exposed_ps).text),
         .remedy = STR("See why they have no `-start` and `-done`: nothing independent to run "
                       "meanwhile, or asynchronous collectives switched off{jax+gpu: "
@@ -133,7 +133,7 @@ extern const struct rule rules_comm[];
 const struct rule rules_comm[] = {
     {.name = "exposed-collectives",
      .theme = "comm",
-     .when = "a twentieth of the counted time devices communicate and compute nothing",
+     .when = "devices communicate without computing for 5 % of the counted time or more",
      .find = find_exposed},
     {.name = "small-collectives",
      .theme = "comm",

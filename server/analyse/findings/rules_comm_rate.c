@@ -95,13 +95,14 @@ static void tell_slow(const struct comm_asked *asked, uint32_t host, const struc
     struct finding finding = {
         .severity = SEVERITY_WARNING,
         .confidence = slow->waits_known ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW,
-        .text = text_on_host(asked->memo, host,
-                             "collectives of 16 MiB and more move %.3g GB/s over the bus, %s of "
-                             "the %.3g GB/s of %s%s.",
-                             rate * 1e-9, human_share(share).text, link->gb_per_s, link->name,
-                             slow->waits_known ? ""
-                                               : "; who waited for whom is not known, so waiting "
-                                                 "counts as moving"),
+        .text = text_on_host(
+            asked->memo, host,
+            "collectives of 16 MiB and more move %.3g GB/s over the bus, %s of "
+            "the %.3g GB/s of %s%s.",
+            rate * 1e-9, human_share(share).text, link->gb_per_s, link->name,
+            slow->waits_known
+                ? ""
+                : "; which device waited is not known, so waiting is counted as transfer"),
         .remedy =
             STR("See which way they go: `NCCL_DEBUG=INFO` names transports and rings{amd: (RCCL "
                 "reads it, too)}, {nvidia:`nvidia-smi topo -m`}{amd:`rocm-smi --showtopo`} the "
@@ -160,7 +161,8 @@ extern const struct rule rules_comm_rate[];
 const struct rule rules_comm_rate[] = {
     {.name = "slow-bus",
      .theme = "comm",
-     .when = "large collectives within a host move less than a quarter of what its links carry",
+     .when =
+         "large collectives within a host use less than a quarter of the bandwidth of its links",
      .find = find_slow_bus},
     {.name = NULL},
 };

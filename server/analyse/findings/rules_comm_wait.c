@@ -63,21 +63,23 @@ static enum status find_stragglers(struct memo *memo, struct finding_list *list,
             comm_is_share(&asked, wait_ps, 5 * WAIT_PERCENT) ? SEVERITY_CRITICAL : SEVERITY_WARNING,
         .confidence = asked.found->by_length_count > 0 ? CONFIDENCE_MEDIUM : CONFIDENCE_HIGH,
         .text = str_format(memo->arena,
-                           "Collectives wait %s of the time for the last to come (%s). %s %.*s: "
-                           "it is last in %s of %s and comes %s late in all.",
+                           "For %s of the time collectives wait for the last device (%s). %s %.*s: "
+                           "it is last in %s of %s, and late by %s in total.",
                            comm_share(&asked, wait_ps).text, human_ps(wait_ps).text,
-                           is_one ? "The straggler is" : "Nobody is always last; latest in all is",
+                           is_one ? "The straggler is"
+                                  : "No device is always last; the latest in total is",
                            STR_ARG(place), human_count(last->last_count).text,
                            human_count(turns).text, human_ps(last->late_ps).text),
         .remedy = is_one ? STR("Look at what that host or device does before its collectives: "
                                "input, other processes, a slower or throttled chip, more work "
                                "than its share.")
-                         : STR("Even out the work between devices, and what hosts do between "
+                         : STR("Balance the work of the devices, and what the hosts do between "
                                "launches: input, garbage collection, logging."),
     };
     finding_win(&finding, wait_ps);
-    finding_prove_ps(&finding, "waiting for others, mean of devices", wait_ps);
-    finding_prove_ps(&finding, "lateness of the last, summed", last->late_ps)->host = last->host;
+    finding_prove_ps(&finding, "waiting for others, mean over devices", wait_ps);
+    finding_prove_ps(&finding, "total lateness of the last device", last->late_ps)->host =
+        last->host;
     const struct collective_run *run = worst_run(&asked, last);
     if (run != NULL) {
         struct evidence *evidence = finding_prove_ps(&finding, "latest arrival", run->late_ps);
@@ -108,11 +110,11 @@ static enum status find_bubbles(struct memo *memo, struct finding_list *list, st
         .severity = SEVERITY_WARNING,
         .confidence = CONFIDENCE_MEDIUM,
         .text = str_format(memo->arena,
-                           "Devices stand %s of the time (%s) in the done of a send, receive or "
-                           "permute: they wait for a neighbour's data.",
+                           "For %s of the time (%s) devices wait in the done of a send, receive or "
+                           "permute, for a neighbour's data.",
                            comm_share(&asked, blocked_ps).text, human_ps(blocked_ps).text),
-        .remedy = STR("Fill the bubbles of the pipeline: more microbatches, stages of equal "
-                      "length, an interleaved schedule; send earlier what the neighbour needs."),
+        .remedy = STR("Fill the pipeline's bubbles: use more microbatches, stages of equal length "
+                      "or an interleaved schedule, and send the neighbour's data earlier."),
     };
     finding_win(&finding, blocked_ps);
     comm_prove(&asked, &finding, MEASURE_BLOCKED, is_handed_on, "blocked");
@@ -139,12 +141,12 @@ static enum status find_uneven(struct memo *memo, struct finding_list *list, str
         .severity = SEVERITY_WARNING,
         .confidence = CONFIDENCE_MEDIUM,
         .text = str_format(memo->arena,
-                           "%s of the time of all-to-alls is waiting for the last device to come "
-                           "(%s of %s): the work before them is uneven.",
+                           "All-to-alls spend %s of their time waiting for the last device (%s of "
+                           "%s): the work before them is uneven.",
                            human_share((double)wait_ps / (double)total_ps).text,
                            human_ps(wait_ps).text, human_ps(total_ps).text),
-        .remedy = STR("Balance what each device computes before the exchange: experts' load "
-                      "(capacity factor, auxiliary loss), tokens or pages a device."),
+        .remedy = STR("Balance what each device computes before the exchange: the load of experts "
+                      "(capacity factor, auxiliary loss), tokens or pages per device."),
     };
     finding_win(&finding, wait_ps);
     comm_prove(&asked, &finding, MEASURE_WAIT, is_exchange, "waiting");
@@ -179,15 +181,15 @@ static enum status find_skew(struct memo *memo, struct finding_list *list, struc
             .severity = SEVERITY_WARNING,
             .confidence = alignment->known ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM,
             .text = str_format(memo->arena,
-                               "The clock of %.*s is %s%s %s that of %.*s: %u collectives or "
-                               "launches that end together say so.",
+                               "The clock of %.*s is %s%s %s that of %.*s, measured by %u "
+                               "collectives or launches that end together.",
                                STR_ARG(memo->run->hosts[host].name),
                                alignment->known ? "" : "at least ", human_ps(size_ps).text,
                                skew_ps > 0 ? "ahead of" : "behind",
                                STR_ARG(memo->run->hosts[0].name), alignment->pair_count),
-            .remedy = STR("Look at several hosts with `align=collectives`, and let the hosts "
-                          "keep time (chrony, PTP)."),
-            .win_reason = STR("it makes pictures wrong, not steps slow"),
+            .remedy = STR("Use `align=collectives` to compare hosts, and synchronise their clocks "
+                          "(chrony, PTP)."),
+            .win_reason = STR("it misplaces events on the timeline; it does not slow steps"),
         };
         finding_prove_ps(&finding, "skew", skew_ps)->host = host;
         finding_prove_count(&finding, "pairs", alignment->pair_count);
@@ -200,19 +202,19 @@ extern const struct rule rules_comm_wait[];
 const struct rule rules_comm_wait[] = {
     {.name = "collective-stragglers",
      .theme = "comm",
-     .when = "collectives wait a fiftieth of the counted time for the last to come",
+     .when = "collectives wait for the last device for 2 % of the counted time or more",
      .find = find_stragglers},
     {.name = "pipeline-bubbles",
      .theme = "comm",
-     .when = "devices stand a twentieth of the time in the done of a send, receive or permute",
+     .when = "devices wait in the done of a send, receive or permute for 5 % of the time or more",
      .find = find_bubbles},
     {.name = "uneven-all-to-all",
      .theme = "comm",
-     .when = "a fifth of the time of all-to-alls is waiting for the last device",
+     .when = "all-to-alls spend a fifth of their time or more waiting for the last device",
      .find = find_uneven},
     {.name = "clock-skew",
      .theme = "comm",
-     .when = "a host's clock is a millisecond or more from the first one's",
+     .when = "a host's clock differs from the first host's by a millisecond or more",
      .find = find_skew},
     {.name = NULL},
 };

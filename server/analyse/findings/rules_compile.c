@@ -138,17 +138,17 @@ static const char *remedy_of(const struct again *again)
                "changing.}{!jax+!torch:See which argument changes, and keep it from changing.}";
     switch (most) {
     case CHANGE_SHAPE:
-        return "Keep shapes from changing: pad to a few sizes, drop the last part of a batch.";
+        return "Keep shapes constant: pad to a few sizes, or drop the last incomplete batch.";
     case CHANGE_DTYPE:
-        return "Give the same types each time{jax:: `jnp.asarray(x, dtype)` before the call}.";
+        return "Pass the same types on each call{jax:: `jnp.asarray(x, dtype)` before the call}.";
     case CHANGE_ARGUMENTS:
-        return "Call it with the same structure of arguments each time.";
+        return "Pass arguments of the same structure on each call.";
     case CHANGE_PROGRAM:
-        return "Pass what changes as an array{jax: instead of by `static_argnums`}, or keep it "
-               "the same.";
+        return "Pass the changing value as an array{jax: instead of by `static_argnums`}, or keep "
+               "it constant.";
     default:
-        return "Make the function once{jax:: `jax.jit` around a `lambda` or an inner function "
-               "inside of a loop has an empty cache each time}.";
+        return "Create the function once{jax:: `jax.jit` of a `lambda` or of an inner function "
+               "inside a loop starts with an empty cache each time}.";
     }
 }
 
@@ -160,9 +160,9 @@ static struct str reason_of(struct memo *memo, const struct compile *compile)
     case CHANGE_FIRST:
         return STR("");
     case CHANGE_NOTHING:
-        return STR(", although its module stayed the same");
+        return STR(", although its module did not change");
     case CHANGE_PROGRAM:
-        return STR(", for other instructions with the same arguments");
+        return STR(", because its instructions changed, not its arguments");
     default:
         return str_format(memo->arena, ", for %.*s", STR_ARG(compile->changed));
     }
@@ -185,7 +185,7 @@ static enum status find_recompiles(struct memo *memo, struct finding_list *list,
         struct str reason = reason_of(memo, last);
 
         if (reason.count == 0)
-            reason = STR(", for an unknown cause");
+            reason = STR(", for an unknown reason");
         if (again.count < AGAIN_MIN ||
             (double)again.total_ps < time_min * (double)counted->total_ps)
             continue;
@@ -286,9 +286,8 @@ static enum status find_in_steps(struct memo *memo, struct finding_list *list, s
             .text = text_on_host(memo, compile->host, "Step %lld compiles %.*s in %s%.*s.",
                                  (long long)compile->step, STR_ARG(name), human_ps(total_ps).text,
                                  STR_ARG(reason)),
-            .remedy =
-                STR("Compile before the loop, by a call{jax: or by `.lower(...).compile()`} with "
-                    "each shape that will come, or keep what changed from changing."),
+            .remedy = STR("Compile before the loop, by a call{jax: or by `.lower(...).compile()`} "
+                          "for each shape that will occur, or keep constant what changed."),
         };
 
         finding_win(&finding, total_ps);
@@ -323,18 +322,16 @@ static enum status find_sizes(struct memo *memo, struct finding_list *list, stru
             .confidence = by_shape ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM,
             .text = text_on_host(
                 memo, again.items[0]->host,
-                by_shape ? "The function %.*s was compiled for %u further sizes of its "
-                           "arguments, in %s."
-                         : "The function %.*s was compiled for %u further values of what is no "
-                           "array, in %s.",
+                by_shape
+                    ? "The function %.*s was compiled for %u more shapes of its arguments, in %s."
+                    : "The function %.*s was compiled for %u more values of its static arguments, "
+                      "in %s.",
                 STR_ARG(again.items[0]->function), by_shape ? shapes : programs,
                 human_ps(again.total_ps).text),
-            .remedy =
-                by_shape ? STR("Pad to a few sizes (powers of two, say) and mask the rest, so that "
-                               "as many modules serve all of them.")
-                         : STR("Pass such values as arrays; what must be static should take few "
-                               "values{jax: "
-                               "(`static_argnums`)}."),
+            .remedy = by_shape ? STR("Pad to a few sizes, such as powers of two, and mask the "
+                                     "rest, so that a few modules serve all sizes.")
+                               : STR("Pass such values as arrays; arguments that must be static "
+                                     "should take few values{jax: (`static_argnums`)}."),
         };
 
         finding_win(&finding, again.counted_ps);
@@ -365,17 +362,17 @@ static enum status find_autotuning(struct memo *memo, struct finding_list *list,
     struct finding finding = {
         .severity = SEVERITY_INFO,
         .confidence = CONFIDENCE_HIGH,
-        .text =
-            str_format(memo->arena, "Autotuning takes %s of %s of compiling, %s for %.*s.",
-                       human_ps(tuned_ps).text, human_ps(total_ps).text,
-                       most->phases_ps[PHASE_AUTOTUNE] > tuned_ps / 2 ? "most of it" : "above all",
-                       STR_ARG(most->function)),
+        .text = str_format(
+            memo->arena, "Autotuning takes %s of the %s of compilation, %s of it for %.*s.",
+            human_ps(tuned_ps).text, human_ps(total_ps).text,
+            most->phases_ps[PHASE_AUTOTUNE] > tuned_ps / 2 ? "most of it" : "above all",
+            STR_ARG(most->function)),
         .remedy = STR("Keep its results: {jax:a persistent compilation cache "
                       "(`jax_compilation_cache_dir`)}{jax+gpu:, or "
                       "`--xla_gpu_dump_autotune_results_to` and "
                       "`--xla_gpu_load_autotune_results_from`}{torch:the cache of Inductor "
                       "(`TORCHINDUCTOR_CACHE_DIR`)}{!jax+!torch:on disk, from start to start}."),
-        .win_reason = STR("it happens once a start, and not in steps"),
+        .win_reason = STR("it happens once per start, not in steps"),
     };
 
     prove(&finding, most);
@@ -385,13 +382,12 @@ static enum status find_autotuning(struct memo *memo, struct finding_list *list,
 }
 
 const struct rule rules_compile[] = {
-    {"recompiles", "compile", "a function is compiled again twice or more", find_recompiles},
+    {"recompiles", "compile", "a function is recompiled twice or more", find_recompiles},
     {"compile-in-steps", "compile",
-     "a step that is no warm-up holds a compilation of a hundredth of the counted time",
+     "a step after warm-up holds a compilation that takes 1 % of the counted time or more",
      find_in_steps},
     {"changing-sizes", "compile",
-     "a function is compiled again three times or more for other shapes or static values",
-     find_sizes},
-    {"autotuning", "compile", "100 ms or more of compiling is autotuning", find_autotuning},
+     "a function is recompiled three times or more for new shapes or static values", find_sizes},
+    {"autotuning", "compile", "autotuning takes 100 ms or more", find_autotuning},
     {.name = NULL},
 };

@@ -133,45 +133,44 @@ static double small_and_memory_bound(const struct compute_host *host, const stru
 static const struct compute_rule questions[] = {
     {f32_product, 0.05, SEVERITY_WARNING, CONFIDENCE_MEDIUM, "products of f32 matrices",
      "Compute in bf16 where the model allows it: cast the operands{jax:, or set "
-     "`jax.default_matmul_precision`; keep sums in f32 by `preferred_element_type`}.",
+     "`jax.default_matmul_precision`; accumulate in f32 with `preferred_element_type`}.",
      ""},
     {full_precision, 0.03, SEVERITY_WARNING, CONFIDENCE_HIGH,
-     "products of f32 matrices that ask for the highest precision",
+     "f32 matrix products at the highest precision",
      "{jax:Set `jax_default_matmul_precision` to `tensorfloat32` or `default`, and "
      "keep `highest` for the products that need it.}{!jax:Ask for the highest "
      "precision only where products need it.}",
      ""},
     {without_matrix_units, 0.03, SEVERITY_WARNING, CONFIDENCE_MEDIUM,
-     "16-bit products slower than the vector units alone",
-     "Make sizes multiples of 8 and let one library call do the whole product; look at the "
-     "kernels' names on the page of kernels.",
+     "16-bit matrix products slower than the vector units alone would be",
+     "Make dimensions multiples of 8 and compute the whole product in one library call; see the "
+     "kernels' names on the kernels page.",
      ""},
     {layout_copy, 0.05, SEVERITY_WARNING, CONFIDENCE_MEDIUM, "transposes and copies",
-     "Keep one layout from op to op: choose {jax:`dimension_numbers` and }the order "
-     "of axes that the heaviest op wants, and transpose parameters once, outside of "
-     "the step.{jax: A copy of an argument that is given back goes where the argument "
-     "is donated (`donate_argnums`).}",
+     "Keep one layout from op to op: choose {jax:`dimension_numbers` and }the order of axes that "
+     "suits the heaviest op, and transpose parameters once, outside the step.{jax: Donating an "
+     "argument (`donate_argnums`) removes the copy of an argument that is returned.}",
      ""},
-    {computed_again, 0.02, SEVERITY_INFO, CONFIDENCE_HIGH, "values that are computed a second time",
-     "If memory allows, save more{jax: in `jax.checkpoint`: a policy as "
-     "`dots_saveable`, or fewer checkpointed blocks}.",
+    {computed_again, 0.02, SEVERITY_INFO, CONFIDENCE_HIGH, "values that are computed twice",
+     "If memory allows, save more{jax: in `jax.checkpoint`: a policy such as `dots_saveable`, or "
+     "fewer checkpointed blocks}.",
      ""},
     {same_each_time, 0.01, SEVERITY_WARNING, CONFIDENCE_HIGH,
-     "results made of constants alone, the same in every execution",
+     "results computed from constants alone, equal in every execution",
      "Compute it once, outside of the {jax:jitted function}{!jax:step}, and pass it "
      "as an argument.",
      ""},
     {stored_scores, 0.02, SEVERITY_INFO, CONFIDENCE_MEDIUM,
-     "attention that writes its whole matrix of scores",
+     "attention that writes its full matrix of scores to memory",
      "Use {jax+nvidia:`jax.nn.dot_product_attention(implementation='cudnn')`, or }{jax:a "
      "Pallas kernel of flash attention}{!jax:a kernel of flash attention}: it does "
      "not write S x S values to memory.",
-     "what a fused attention needs depends on its kernel"},
+     "how long a fused attention takes depends on its kernel"},
     {off_tile, 0.03, SEVERITY_INFO, CONFIDENCE_MEDIUM,
-     "products whose sizes fill the tiles of the matrix units badly",
+     "matrix products whose dimensions leave the tiles of the matrix units partly empty",
      "Pad the sizes, or choose them, to multiples of {gpu:8}{tpu:128}{!gpu+!tpu:8}.", ""},
     {small_and_memory_bound, 0.1, SEVERITY_WARNING, CONFIDENCE_LOW,
-     "small ops that wait for memory, one after the other",
+     "small memory-bound ops in a row",
      "Let the compiler join them: {jax:jit the whole step, avoid what breaks fusions "
      "(custom calls, `optimization_barrier`, changes of layout), or write one Pallas "
      "kernel}{!jax:compile the whole step, avoid what breaks fusions}.",
@@ -213,7 +212,7 @@ static void tell(struct memo *memo, struct finding_list *list, const struct comp
                               .win_reason = str_of(rule->win_reason)};
 
     finding.text = text_on_host(
-        memo, host, "%s of op time, %s in counted steps, goes into %s: %.*s%s.",
+        memo, host, "%s of op time, %s in counted steps, is spent on %s: %.*s%s.",
         human_share(share).text, human_ps(concerned->self_ps).text, rule->what,
         STR_ARG(first->name),
         concerned->count == 1 ? ""
@@ -277,39 +276,41 @@ FIND(find_small_ops, 8)
 const struct rule rules_compute[] = {
     {.name = "f32-products",
      .theme = "compute",
-     .when = "products of f32 matrices take 5 % of op time on a device that is faster with less",
+     .when = "f32 matrix products take 5 % of op time or more, on a device that is faster at lower "
+             "precision",
      .find = find_f32_products},
     {.name = "tf32-off",
      .theme = "compute",
-     .when = "products of f32 matrices that ask for the highest precision take 3 % of op time",
+     .when = "f32 matrix products at the highest precision take 3 % of op time or more",
      .find = find_full_precision},
     {.name = "no-matrix-units",
      .theme = "compute",
-     .when = "16-bit products are slower than the vector units alone, with 3 % of op time",
+     .when = "16-bit matrix products are slower than the vector units alone would be, and take 3 % "
+             "of op time or more",
      .find = find_without_matrix_units},
     {.name = "layout-copies",
      .theme = "compute",
-     .when = "transposes and copies take 5 % of op time",
+     .when = "transposes and copies take 5 % of op time or more",
      .find = find_layout_copies},
     {.name = "rematerialisation",
      .theme = "compute",
-     .when = "ops that compute a value a second time take 2 % of op time",
+     .when = "ops that compute a value again take 2 % of op time or more",
      .find = find_computed_again},
     {.name = "same-each-step",
      .theme = "compute",
-     .when = "ops whose inputs are constants take 1 % of op time",
+     .when = "ops whose inputs are all constants take 1 % of op time or more",
      .find = find_same_each_time},
     {.name = "attention-scores",
      .theme = "compute",
-     .when = "products with an S x S result, S 256 or more, take 2 % of op time",
+     .when = "matrix products with an S x S result, S 256 or more, take 2 % of op time or more",
      .find = find_stored_scores},
     {.name = "off-tile-shapes",
      .theme = "compute",
-     .when = "products that leave a tenth of their tiles empty take 3 % of op time",
+     .when = "matrix products that leave a tenth of their tiles empty take 3 % of op time or more",
      .find = find_off_tile},
     {.name = "small-memory-bound-ops",
      .theme = "compute",
-     .when = "memory-bound ops of 10 µs or less take a tenth of op time",
+     .when = "memory-bound ops of 10 µs or less take a tenth of op time or more",
      .find = find_small_ops},
     {0},
 };

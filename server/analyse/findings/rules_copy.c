@@ -118,8 +118,8 @@ static void tell(struct memo *memo, struct finding_list *list, const struct copy
         .confidence = CONFIDENCE_HIGH,
         .text =
             str_format(memo->arena,
-                       "Devices do nothing in %s of the time but copy between their memory "
-                       "and the host's: %s transfers, most of them %.*s.",
+                       "For %s of the time devices only copy between their memory and the host's: "
+                       "%s transfers, most of them %.*s.",
                        human_share(share).text, human_count(copying->count).text, STR_ARG(most)),
         .remedy =
             STR("Keep on the device what is used again (parameters, optimizer state), move less "
@@ -173,6 +173,6 @@ static enum status find_exposed(struct memo *memo, struct finding_list *list, st
 
 const struct rule rules_copy[] = {
     {"exposed-transfers", "transfer",
-     "devices do nothing but copy to or from the host in a twentieth of the time", find_exposed},
+     "devices only copy to or from the host for 5 % of the time or more", find_exposed},
     {.name = NULL},
 };

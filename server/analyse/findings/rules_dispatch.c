@@ -151,15 +151,15 @@ static void see_short(struct memo *memo, uint32_t host, const struct called *cal
         .severity = SEVERITY_WARNING,
         .confidence = CONFIDENCE_MEDIUM,
         .text = text_on_host(memo, host,
-                             "Calling %.*s takes the host %s, its ops %s: %s calls cost more than "
-                             "they run.",
+                             "A call of %.*s takes the host %s, and its ops take %s: %s calls take "
+                             "longer to launch than to run.",
                              STR_ARG(called->function), human_ps(call_ps).text,
                              human_ps(run_ps).text, human_count(called->call_count).text),
-        .remedy = str_format(
-            memo->arena,
-            "Call it less often with more work: put the loop around `%.*s` into `lax.scan` or "
-            "`lax.fori_loop`, `vmap` over what it is called for, or jit its caller.",
-            STR_ARG(called->function)),
+        .remedy =
+            str_format(memo->arena,
+                       "Call it less often with more work each time: turn the loop around `%.*s` "
+                       "into `lax.scan` or `lax.fori_loop`, use `vmap`, or jit its caller.",
+                       STR_ARG(called->function)),
     };
 
     finding_win(&finding, ps_times(call_ps - run_ps, called->call_count));
@@ -192,13 +192,13 @@ static void see_unblocked(struct memo *memo, uint32_t host, const struct called 
         .severity = SEVERITY_WARNING,
         .confidence = CONFIDENCE_MEDIUM,
         .text = text_on_host(memo, host,
-                             "Of %s calls of %.*s the capture holds %s executions: the others were "
-                             "still queued when the recording stopped, or not recorded.",
+                             "Of %s calls of %.*s the capture holds %s executions: the rest were "
+                             "still queued when recording stopped, or were not recorded.",
                              human_count(called->call_count).text, STR_ARG(called->function),
                              human_count(called->execution_count).text),
-        .remedy = STR("Block before the recording stops: `jax.block_until_ready(result)`, then "
-                      "`jax.profiler.stop_trace()`."),
-        .win_reason = STR("it hides time, it does not cost any"),
+        .remedy = STR("Wait for the results before the recording stops: "
+                      "`jax.block_until_ready(result)`, then `jax.profiler.stop_trace()`."),
+        .win_reason = STR("it hides time, but costs none"),
     };
     struct evidence *evidence = finding_prove_count(&finding, "calls", called->call_count);
 
@@ -217,11 +217,12 @@ static enum status find_unblocked(struct memo *memo, struct finding_list *list, 
 const struct rule rules_dispatch[] = {
     {.name = "calls-shorter-than-dispatch",
      .theme = "launch",
-     .when = "the median call of a jitted function takes the host twice as long as its ops run",
+     .when = "the median call of a jitted function takes the host twice as long as its ops take, "
+             "or longer",
      .find = find_short_calls},
     {.name = "nothing-blocked",
      .theme = "launch",
-     .when = "a jitted function was called at least twice as often as it ran",
+     .when = "a jitted function was called at least twice as often as the capture shows it running",
      .find = find_unblocked},
     {0},
 };

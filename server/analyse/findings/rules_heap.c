@@ -8,7 +8,7 @@
 #include "analyse/memory/snapshot.h"
 #include "base/human.h"
 
-#define NO_TIME STR("it is about memory; what more room would win in time is not in the file")
+#define NO_TIME STR("it saves memory; what more memory would save in time is not in the file")
 
 enum { MODULES_MAX = 16, BLOB_BYTES_MAX = 16 << 20 /* of all that are opened */ };
 
@@ -152,8 +152,9 @@ static enum status find_again(struct memo *memo, struct finding_list *list, stru
             .confidence = CONFIDENCE_MEDIUM,
             .text = str_format(
                 memo->arena,
-                "At the peak of %.*s (%s), %s (%s) are cheap to compute again: made long before, "
-                "used long after, from values that live as long anyway.",
+                "At the peak of %.*s (%s), %s (%s) hold values that are cheap to recompute: they "
+                "are made long before it and used long after it, from values that stay alive "
+                "anyway.",
                 STR_ARG(planned->listed->key), bytes_text(heap->peak_bytes).text,
                 bytes_text(heap->rematerialise_bytes).text,
                 human_share((double)heap->rematerialise_bytes / (double)heap->peak_bytes).text),
@@ -198,8 +199,8 @@ static enum status find_donation(struct memo *memo, struct finding_list *list, s
             .confidence = CONFIDENCE_LOW,
             .text = str_format(
                 memo->arena,
-                "%.*s writes %s of outputs in the shapes of inputs that it does not give up: %s "
-                "of its peak of %s, if the program needs those inputs no longer.",
+                "%.*s writes %s of outputs in the shapes of inputs that are not donated: donating "
+                "them saves %s of its peak of %s, if the program no longer needs those inputs.",
                 STR_ARG(planned->listed->key), bytes_text(heap->donation_bytes).text,
                 human_share((double)heap->donation_bytes / (double)heap->peak_bytes).text,
                 bytes_text(heap->peak_bytes).text),
@@ -248,15 +249,14 @@ static enum status find_temporary(struct memo *memo, struct finding_list *list, 
                                STR_ARG(name_of(planned, largest)), bytes_text(largest->bytes).text,
                                human_share((double)largest->bytes / (double)heap->peak_bytes).text,
                                STR_ARG(planned->listed->key)),
-            .remedy =
-                STR("Where memory is short begin here: compute it in parts{jax: (`jax.lax.map`, "
-                    "`scan`)}, fuse it away, or keep it in bfloat16."),
+            .remedy = STR("If memory is short, start here: compute it in parts{jax: "
+                          "(`jax.lax.map`, `scan`)}, fuse it, or keep it in bfloat16."),
             .win_reason = NO_TIME,
         };
 
         prove_bytes(&finding, "buffer", largest->bytes, planned->listed->key)->find =
             name_of(planned, largest);
-        prove_bytes(&finding, "peak of the module", heap->peak_bytes, planned->listed->key);
+        prove_bytes(&finding, "the module's peak", heap->peak_bytes, planned->listed->key);
         findings_add(list, &finding);
     }
     return OK;
@@ -318,13 +318,13 @@ static void add_leak(struct memo *memo, struct finding_list *list, const struct 
         .severity = SEVERITY_WARNING,
         .confidence = count > 2 ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM,
         .text = str_format(memo->arena,
-                           "From %.*s to %.*s, memory of %.*s (%.*s) grew by %s to %s, in each of "
-                           "%u snapshots more than in the one before.",
+                           "From %.*s to %.*s, memory held by %.*s (%.*s) grew by %s to %s, and "
+                           "grew in each of %u snapshots.",
                            STR_ARG(series[0]->name), STR_ARG(series[count - 1]->name),
                            STR_ARG(owner->name), STR_ARG(owner->source),
                            bytes_text(owner->delta).text, bytes_text(owner->value).text, count),
-        .remedy = STR("Something keeps these arrays: a list that grows, a closure, a cache without "
-                      "a bound. Delete them, or keep numbers (`float(x)`) instead of arrays."),
+        .remedy = STR("Something keeps these arrays alive: a growing list, a closure, an unbounded "
+                      "cache. Delete them, or keep numbers (`float(x)`) instead of arrays."),
         .win_reason = NO_TIME,
     };
 
@@ -401,19 +401,19 @@ static enum status find_leak(struct memo *memo, struct finding_list *list, struc
 const struct rule rules_heap[] = {
     {.name = "memory-leak",
      .theme = "memory",
-     .when = "an owner's memory grows from each snapshot of a series to the next",
+     .when = "an owner's memory grows from each snapshot to the next",
      .find = find_leak},
     {.name = "memory-rematerialise",
      .theme = "memory",
-     .when = "10 % of a module's peak are cheap values that live long",
+     .when = "cheap values that stay alive for long are 10 % of a module's peak or more",
      .find = find_again},
     {.name = "memory-donation",
      .theme = "memory",
-     .when = "outputs of 25 % of a module's peak could take inputs' memory",
+     .when = "outputs of 25 % of a module's peak or more could reuse the memory of inputs",
      .find = find_donation},
     {.name = "memory-large-temporary",
      .theme = "memory",
-     .when = "one temporary value is a third of a module's peak",
+     .when = "one temporary value is a third of a module's peak or more",
      .find = find_temporary},
     {.name = NULL},
 };

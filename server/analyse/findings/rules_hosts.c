@@ -59,7 +59,8 @@ static void prove_worst(const struct lanes *lanes, uint32_t lane, struct finding
     if (worst == NULL)
         return;
 
-    struct evidence *proof = finding_prove_ps(finding, "the longest wait for it", worst->lag_ps);
+    struct evidence *proof =
+        finding_prove_ps(finding, "the longest wait for it in one step", worst->lag_ps);
 
     evidence_at(proof, lanes->lanes[lane].host, worst->start_ps, worst->start_ps + worst->dur_ps);
     proof->step = lanes->numbers[step];
@@ -73,10 +74,10 @@ static void tell_straggler(struct memo *memo, const struct lanes *lanes, uint32_
     struct finding finding = {
         .severity = SEVERITY_WARNING,
         .confidence = waits ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM,
-        .remedy = STR("Compare what it does before the collective with the others: uneven data or "
-                      "padding, extra work on one host (logging, saving, evaluation), a slower or "
-                      "shared processor, a throttled device."),
-        .win_reason = STR("nothing communicates, so nothing says who waits"),
+        .remedy = STR("Compare its work before the collective with the other hosts': uneven data "
+                      "or padding, extra work on one host (logging, saving, evaluation), a slower "
+                      "or shared processor, a throttled device."),
+        .win_reason = STR("nothing communicates, so which host waits is unknown"),
     };
 
     finding.text =
@@ -170,13 +171,13 @@ static void see_balance(struct memo *memo, const struct idle *idle, uint32_t hos
         .severity = SEVERITY_WARNING,
         .confidence = CONFIDENCE_MEDIUM,
         .text = text_on_host(memo, host,
-                             "device %d works %s and device %d %s of the same %s; balanced, each "
-                             "of %u would work %s.",
+                             "device %d works for %s and device %d for %s of the same %s; if "
+                             "balanced, each of %u would work for %s.",
                              most->device, human_ps(work_of(most)).text, least->device,
                              human_ps(work_of(least)).text, human_ps(most->window_ps).text, count,
                              human_ps(sum_ps / count).text),
-        .remedy = STR("Shard evenly: sizes that divide by the mesh, stages of equal cost, experts "
-                      "with a capacity; look at what only the busiest device runs."),
+        .remedy = STR("Shard evenly: dimensions divisible by the mesh, stages of equal cost, "
+                      "experts with a capacity; see what only the busiest device runs."),
     };
 
     finding_win(&finding, more_ps);
@@ -249,11 +250,12 @@ static void see_bubbles(struct memo *memo, uint32_t host, const struct counted *
         .severity = SEVERITY_WARNING,
         .confidence = CONFIDENCE_LOW,
         .text = text_on_host(memo, host,
-                             "devices spend %s of their time in exchanges with a neighbour, most "
-                             "of it in %.*s: stages of a pipeline wait for each other.",
+                             "devices spend %s of their time exchanging data with a neighbour, "
+                             "most of it in %.*s: pipeline stages wait for each other.",
                              human_share(share).text, STR_ARG(trace_name(trace->trace, longest))),
-        .remedy = STR("Use more and smaller microbatches, stages of equal cost, an interleaved "
-                      "schedule; let the exchange of one microbatch overlap the work of the next."),
+        .remedy =
+            STR("Use more and smaller microbatches, stages of equal cost or an interleaved "
+                "schedule; overlap the exchange of one microbatch with the work of the next."),
     };
 
     finding_win(&finding,
@@ -280,19 +282,21 @@ static enum status find_bubbles(struct memo *memo, struct finding_list *list, st
 const struct rule rules_hosts[] = {
     {.name = "straggler-host",
      .theme = "steps",
-     .when = "one host comes last in more than half of three steps, by a hundredth of a step",
+     .when = "one host is last in more than half of at least three steps, by 1 % of a step or more",
      .find = find_host_straggler},
     {.name = "straggler-device",
      .theme = "steps",
-     .when = "one device comes last in more than half of three steps, by a hundredth of a step",
+     .when =
+         "one device is last in more than half of at least three steps, by 1 % of a step or more",
      .find = find_device_straggler},
     {.name = "device-imbalance",
      .theme = "steps",
-     .when = "devices of a host work a fifth less than the busiest, and 2 % of the time is lost",
+     .when =
+         "devices of a host work a fifth less than the busiest one, and 2 % of the time is lost",
      .find = find_imbalance},
     {.name = "pipeline-exchanges",
      .theme = "steps",
-     .when = "devices spend a tenth of their time in two exchanges a step or more",
+     .when = "devices spend a tenth of their time or more in exchanges, two or more per step",
      .find = find_bubbles},
     {.name = NULL},
 };

@@ -210,9 +210,9 @@ static struct recorded what_was_recorded(const struct run_traces *run)
 static const char *remedy_of_silence(struct recorded recorded)
 {
     if (recorded.python)
-        return "Python was recorded and shows nothing of the gaps: the process was not running, or "
-               "waited in a library. Look at what else the machine ran, and at the stacks of the "
-               "process from outside (`jview-collect`, `py-spy`).";
+        return "Python was recorded but ran nothing in these gaps: the process was not scheduled, "
+               "or waited in a library. See what else the machine ran, and sample the process's "
+               "stacks from outside (`jview-collect`, `py-spy`).";
     if (recorded.calls)
         return "The host's calls were recorded and show nothing of the gaps: {jax+!nsys:record "
                "with "
@@ -236,14 +236,14 @@ static const char *remedy_of(const struct causes *causes, struct recorded record
             "Launch more at once: {jax:one jitted function a step, `jax.lax.scan` over "
             "several steps, fewer and larger arguments}{torch:`torch.compile`}{torch+gpu:, CUDA "
             "graphs}{!jax+!torch:fewer and larger launches}.",
-        [DOING_PYTHON] = "Do less Python between launches, and launch the next step before the "
-                         "results of this one are read.",
-        [DOING_TRANSFER] = "Copy ahead of the step and keep what is reused on the device; read "
-                           "results back one step late.",
-        [DOING_OTHER] = "See on the timeline what the host does in the longest gaps, and move it "
-                        "to another thread or behind the next launch.",
+        [DOING_PYTHON] = "Run less Python between launches, and launch the next step before "
+                         "reading this one's results.",
+        [DOING_TRANSFER] = "Copy before the step begins and keep reused data on the device; read "
+                           "results one step late.",
+        [DOING_OTHER] = "See on the timeline what the host does in the longest gaps; move that "
+                        "work to another thread or after the next launch.",
         [DOING_WAIT] = "The host waits while devices are idle: block on results only where they "
-                       "are needed, and launch the next step first.",
+                       "are needed, after launching the next step.",
     };
     int best = DOING_NOTHING;
 
@@ -296,8 +296,8 @@ static enum status find_idle(struct memo *memo, struct finding_list *list, struc
                                                                            : SEVERITY_WARNING,
         .confidence = idle->of_steps ? CONFIDENCE_HIGH : CONFIDENCE_LOW,
         .text = str_format(memo->arena,
-                           "Devices are idle %s of the %s, input and compilation aside; the host "
-                           "meanwhile: %.*s.",
+                           "Devices are idle for %s of the %s, input and compilation excluded; "
+                           "meanwhile the host does this: %.*s.",
                            human_share(share).text, time_meant(idle),
                            STR_ARG(say_causes(&causes, idle_ps, memo->arena))),
         .remedy = str_of(remedy_of(&causes, what_was_recorded(memo->run))),
@@ -331,12 +331,12 @@ static enum status find_python(struct memo *memo, struct finding_list *list, str
     struct finding finding = {
         .severity = SEVERITY_WARNING,
         .confidence = CONFIDENCE_MEDIUM,
-        .text = str_format(
-            memo->arena,
-            "Devices wait %s, %s of the %s, while the stepping thread runs Python; tracing "
-            "Python makes it slower than it is.",
-            human_ps(python_ps).text,
-            human_share((double)python_ps / (double)causes.window_ps).text, time_meant(idle)),
+        .text = str_format(memo->arena,
+                           "Devices wait for %s, %s of the %s, while the stepping thread runs "
+                           "Python. Python tracing itself slows Python down.",
+                           human_ps(python_ps).text,
+                           human_share((double)python_ps / (double)causes.window_ps).text,
+                           time_meant(idle)),
         .remedy =
             STR("{jax:Move the work into the jitted function or behind its launch; "
                 "convert}{!jax:Do it after the next launch; convert} and preprocess on another "
@@ -364,11 +364,12 @@ static enum status find_python(struct memo *memo, struct finding_list *list, str
 const struct rule rules_idle[] = {
     {.name = "device-idle",
      .theme = "steps",
-     .when = "devices have nothing to do in 10 % of the counted time, input and compilation aside",
+     .when =
+         "devices are idle for 10 % of the counted time or more, input and compilation excluded",
      .find = find_idle},
     {.name = "python-overhead",
      .theme = "steps",
-     .when = "devices have nothing to do in 10 % of the counted time while Python runs",
+     .when = "devices are idle for 10 % of the counted time or more while Python runs",
      .find = find_python},
     {.name = NULL},
 };

@@ -169,7 +169,7 @@ static enum status find_checkpointing(struct memo *memo, struct finding_list *li
                                         "save_state", "savez", NULL};
     static const struct theme theme = {
         .words = words,
-        .text = "savings of checkpoints on the stepping thread",
+        .text = "checkpoint saves on the stepping thread",
         .remedy = "Save asynchronously{jax: (`orbax.checkpoint.AsyncCheckpointer`)}{torch: "
                   "(`torch.distributed.checkpoint.async_save`)}, or less often.",
         .confidence = CONFIDENCE_MEDIUM,
@@ -187,7 +187,7 @@ static enum status find_logging(struct memo *memo, struct finding_list *list, st
                                         "log_scalar",     "^$builtins print", NULL};
     static const struct theme theme = {
         .words = words,
-        .text = "logs on the stepping thread",
+        .text = "logging on the stepping thread",
         .remedy = "Log every n-th step, one step late, or on another thread: reading a metric "
                   "waits for the step that makes it.",
         .confidence = CONFIDENCE_MEDIUM,
@@ -217,7 +217,7 @@ static enum status find_fallbacks(struct memo *memo, struct finding_list *list, 
                                         "cpuexecutable::execute", "thunkexecutor::execute", NULL};
     static const struct theme theme = {
         .words = words,
-        .text = "programs that run on the host's processor although the run has devices",
+        .text = "programs that run on the host's CPU although the run has devices",
         .remedy = "Place inputs on the device{jax: (`jax.device_put`), and look for "
                   "`jax.default_device`, `jit(..., backend='cpu')` and callbacks}.",
         .confidence = CONFIDENCE_MEDIUM,
@@ -238,19 +238,19 @@ static enum status find_fallbacks(struct memo *memo, struct finding_list *list, 
 const struct rule rules_in_steps[] = {
     {.name = "checkpoint-in-steps",
      .theme = "steps",
-     .when = "names that save checkpoints take 1 % of the counted steps on the stepping thread",
+     .when = "saving checkpoints takes 1 % of the counted steps or more on the stepping thread",
      .find = find_checkpointing},
     {.name = "logging-in-steps",
      .theme = "steps",
-     .when = "names that log take 1 % of the counted steps on the stepping thread",
+     .when = "logging takes 1 % of the counted steps or more on the stepping thread",
      .find = find_logging},
     {.name = "host-callbacks",
      .theme = "steps",
-     .when = "callbacks into Python take 1 % of the counted steps",
+     .when = "callbacks into Python take 1 % of the counted steps or more",
      .find = find_callbacks},
     {.name = "cpu-fallback",
      .theme = "steps",
-     .when = "programs run on the processor for 1 % of the counted steps of a run with devices",
+     .when = "programs run on the CPU for 1 % of the counted steps or more, in a run with devices",
      .find = find_fallbacks},
     {.name = NULL},
 };

@@ -233,8 +233,8 @@ static enum status find_low_occupancy(struct memo *memo, struct finding_list *li
                 "less shared memory (fewer `num_stages`), larger blocks.{nvidia: Measure one "
                 "with the `ncu` line of the Kernels page first.}{amd: Measure one with "
                 "`rocprof-compute` first.}"),
-        .win_reason = STR("more warps help only a kernel that waits for memory; how much cannot be "
-                          "told from a timeline"),
+        .win_reason = STR(
+            "more warps help only a kernel that waits for memory; a timeline cannot tell how much"),
     };
 
     finding_prove_ps(&finding, "time of such kernels", low_ps)->view = "kernels";
@@ -267,15 +267,15 @@ static enum status find_hidden_by_graphs(struct memo *memo, struct finding_list 
             .severity = SEVERITY_WARNING,
             .confidence = CONFIDENCE_HIGH,
             .text = text_on_host(memo, host,
-                                 "%s launches of whole graphs take %s; which kernels ran in them "
-                                 "the profile does not tell.",
+                                 "%s launches of whole graphs take %s; the profile does not say "
+                                 "which kernels ran in them.",
                                  human_count(count).text, human_ps(time_ps).text),
             .remedy =
                 STR("Record nodes: {jax:turn command buffers off for the capture, "
                     "`XLA_FLAGS=--xla_gpu_enable_command_buffer=`}{jax+nvidia:, or }{nvidia:`nsys "
                     "profile --cuda-graph-trace=node`}{!jax+!nvidia:launch without graphs for the "
                     "capture}."),
-            .win_reason = STR("it hides time, it does not cost any"),
+            .win_reason = STR("it hides time, but costs none"),
         };
         struct evidence *evidence = finding_prove_count(&finding, "launches of graphs", count);
 
@@ -326,14 +326,14 @@ static enum status find_ops_in_graphs(struct memo *memo, struct finding_list *li
             .severity = SEVERITY_WARNING,
             .confidence = CONFIDENCE_HIGH,
             .text = text_on_host(memo, host,
-                                 "%s kernels, %s of kernel time, ran out of command buffers: which "
-                                 "op of the program each is of was not recorded.",
+                                 "%s kernels, %s of kernel time, ran from command buffers: the "
+                                 "profile does not say to which op each belongs.",
                                  human_count(count).text,
                                  human_share((double)time_ps / (double)kernel_time(of)).text),
             .remedy = STR("Switch command buffers off for the capture: "
-                          "`XLA_FLAGS=--xla_gpu_enable_command_buffer=`. Times change a little "
-                          "without them; ops, scopes and sources come back."),
-            .win_reason = STR("it hides ops, it does not cost any time"),
+                          "`XLA_FLAGS=--xla_gpu_enable_command_buffer=`. Times change a little; "
+                          "ops, scopes and sources become known."),
+            .win_reason = STR("it hides ops, but costs no time"),
         };
         struct evidence *evidence = finding_prove_count(&finding, "kernels without an op", count);
 
@@ -388,8 +388,8 @@ static enum status find_dispatch_bound(struct memo *memo, struct finding_list *l
             .severity = SEVERITY_CRITICAL,
             .confidence = CONFIDENCE_MEDIUM,
             .text = text_on_host(memo, host,
-                                 "streams stood idle for %s before %s kernels whose launch came "
-                                 "late: the host does not keep ahead of the device.",
+                                 "streams were idle for %s before %s kernels that were launched "
+                                 "late: the host does not stay ahead of the device.",
                                  human_ps(starved_ps).text, human_count(count).text),
             .remedy = STR(
                 "Give the device more work a call: {jax:jit the whole step, several steps in one "
@@ -471,10 +471,9 @@ static enum status find_slow_calls(struct memo *memo, struct finding_list *list,
                                  "a kernel take more than 20 µs, %s in all.",
                                  human_count(calls.slow).text, human_count(calls.all).text,
                                  human_ps(calls.slow_ps).text),
-            .remedy =
-                STR("A launch takes some 5 µs. Look for a profiler or debugger that "
-                    "intercepts calls, a full launch queue (then the device is the limit), or "
-                    "too few processors for the launching thread."),
+            .remedy = STR("A launch usually takes about 5 µs. Look for a profiler or debugger that "
+                          "intercepts calls, a full launch queue (then the device is the limit), "
+                          "or too few CPUs for the launching thread."),
             .win_reason = STR("calls cost nothing while the device has work queued"),
         };
         struct evidence *evidence = finding_prove_count(&finding, "slow calls", calls.slow);
@@ -490,12 +489,13 @@ static enum status find_slow_calls(struct memo *memo, struct finding_list *list,
 const struct rule rules_launch[] = {
     {.name = "tiny-kernels",
      .theme = "launch",
-     .when = "half of the kernels that ran are below 5 µs in the median, and the gaps before "
-             "them add up",
+     .when =
+         "half of the kernels or more have a median below 5 µs, and the gaps before them add up",
      .find = find_tiny_kernels},
     {.name = "low-occupancy",
      .theme = "launch",
-     .when = "a tenth of the kernel time fills less than half of a multiprocessor",
+     .when =
+         "kernels with a tenth of the kernel time or more fill less than half of a multiprocessor",
      .find = find_low_occupancy},
     {.name = "graphs-hide-kernels",
      .theme = "launch",
@@ -503,12 +503,12 @@ const struct rule rules_launch[] = {
      .find = find_hidden_by_graphs},
     {.name = "ops-in-command-buffers",
      .theme = "launch",
-     .when =
-         "a tenth of the kernel time is of kernels out of XLA's command buffers that name no op",
+     .when = "a tenth of the kernel time or more is spent in kernels of XLA's command buffers that "
+             "name no op",
      .find = find_ops_in_graphs},
     {.name = "dispatch-bound",
      .theme = "launch",
-     .when = "streams stand idle until a late launch, for a tenth of the device's time",
+     .when = "streams are idle until a late launch for a tenth of the device's time or more",
      .find = find_dispatch_bound},
     {.name = "slow-launch-calls",
      .theme = "launch",

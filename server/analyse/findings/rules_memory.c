@@ -5,7 +5,7 @@
 #include "base/bisect.h"
 #include "base/human.h"
 
-#define NO_TIME STR("it is about memory; what more room would win in time is not in the file")
+#define NO_TIME STR("it saves memory; what more memory would save in time is not in the file")
 
 static enum status make_allocators(struct memo *memo, const void **ret, struct error *err)
 {
@@ -72,7 +72,7 @@ static enum status find_near_limit(struct memo *memo, struct finding_list *list,
             .severity = is_full ? SEVERITY_CRITICAL : SEVERITY_WARNING,
             .confidence = CONFIDENCE_HIGH,
             .text = text_on_host(
-                memo, allocator->selection->index, "%.*s was at %s of %s, %s of its limit.",
+                memo, allocator->selection->index, "%.*s reached %s of %s, %s of its limit.",
                 STR_ARG(told.name), bytes_text(told.peak_bytes).text,
                 bytes_text(told.capacity_bytes).text,
                 human_share((double)told.peak_bytes / (double)told.capacity_bytes).text),
@@ -119,7 +119,7 @@ static enum status find_fragmentation(struct memo *memo, struct finding_list *li
                                          : "At the peak of %.*s (%s), fragmentation was %s.",
                                  STR_ARG(told.name), bytes_text(told.peak_bytes).text,
                                  human_share(told.fragmentation).text),
-            .remedy = STR("Keep shapes the same from step to step; allocate long-lived arrays "
+            .remedy = STR("Keep shapes constant from step to step; allocate long-lived arrays "
                           "first{torch:; set `expandable_segments:True`}."),
             .win_reason = NO_TIME,
         };
@@ -197,8 +197,8 @@ static enum status find_growth(struct memo *memo, struct finding_list *list, str
             .severity = SEVERITY_WARNING,
             .confidence = CONFIDENCE_MEDIUM,
             .text = text_on_host(memo, allocator->selection->index,
-                                 "%.*s held %s more after %u steps than after the first of them, "
-                                 "%s a step, and never less.",
+                                 "%.*s held %s more after %u steps than after the first, %s per "
+                                 "step, and never shrank.",
                                  STR_ARG(allocator->name), bytes_text(bytes).text, growth.steps,
                                  bytes_text(bytes / (growth.steps - 1)).text),
             .remedy =
@@ -251,16 +251,16 @@ static enum status find_large(struct memo *memo, struct finding_list *list, stru
         struct finding finding = {
             .severity = SEVERITY_INFO,
             .confidence = CONFIDENCE_HIGH,
-            .text = text_on_host(
-                memo, allocator->selection->index,
-                "One allocation makes %s of the peak of %.*s (%s): %s of %.*s%s%.*s%s.",
-                human_share((double)owner.bytes / (double)allocator->peak_bytes).text,
-                STR_ARG(allocator->name), bytes_text(allocator->peak_bytes).text,
-                bytes_text(owner.bytes).text, STR_ARG(owner.op),
-                owner.category.count > 0 ? " (" : "", STR_ARG(owner.category),
-                owner.category.count > 0 ? ")" : ""),
-            .remedy = STR("Where memory is short begin here: a smaller workspace, a smaller tile "
-                          "or batch of this op, or a lower precision."),
+            .text =
+                text_on_host(memo, allocator->selection->index,
+                             "One allocation is %s of the peak of %.*s (%s): %s of %.*s%s%.*s%s.",
+                             human_share((double)owner.bytes / (double)allocator->peak_bytes).text,
+                             STR_ARG(allocator->name), bytes_text(allocator->peak_bytes).text,
+                             bytes_text(owner.bytes).text, STR_ARG(owner.op),
+                             owner.category.count > 0 ? " (" : "", STR_ARG(owner.category),
+                             owner.category.count > 0 ? ")" : ""),
+            .remedy = STR("If memory is short, start here: a smaller workspace, a smaller tile or "
+                          "batch for this op, or a lower precision."),
             .win_reason = NO_TIME,
         };
 
@@ -290,13 +290,13 @@ static enum status find_preallocation(struct memo *memo, struct finding_list *li
         struct finding finding = {
             .severity = SEVERITY_INFO,
             .confidence = CONFIDENCE_MEDIUM,
-            .text = text_on_host(
-                memo, allocator->selection->index,
-                "One block of %s is %s of all that the driver gave out: the framework allocates "
-                "it in advance and divides it itself, so this line is flat and says nothing of "
-                "what the program needs.",
-                bytes_text(owner.bytes).text,
-                human_share((double)owner.bytes / (double)allocator->peak_bytes).text),
+            .text =
+                text_on_host(memo, allocator->selection->index,
+                             "One block of %s is %s of all memory that the driver allocated: the "
+                             "framework reserves it in advance and divides it itself, so this line "
+                             "is flat and does not show what the program needs.",
+                             bytes_text(owner.bytes).text,
+                             human_share((double)owner.bytes / (double)allocator->peak_bytes).text),
             .remedy = STR(
                 "{jax:For the program's own need save a snapshot with "
                 "`jax.profiler.save_device_memory_profile`, or record once with "
@@ -315,15 +315,16 @@ static enum status find_preallocation(struct memo *memo, struct finding_list *li
 const struct rule rules_memory[] = {
     {.name = "memory-near-limit",
      .theme = "memory",
-     .when = "an allocator's peak is at least 90 % of what it has",
+     .when = "an allocator's peak is 90 % of its limit or more",
      .find = find_near_limit},
     {.name = "memory-fragmentation",
      .theme = "memory",
-     .when = "30 % of what is held at the peak lie in holes, of a pool or where memory is short",
+     .when =
+         "30 % or more of the memory held at the peak is holes, in a pool or where memory is short",
      .find = find_fragmentation},
     {.name = "memory-growth",
      .theme = "memory",
-     .when = "the level after each step is never below the one before, and mostly above",
+     .when = "the memory in use after each step never falls, and mostly rises",
      .find = find_growth},
     {.name = "memory-large-allocation",
      .theme = "memory",
@@ -331,7 +332,7 @@ const struct rule rules_memory[] = {
      .find = find_large},
     {.name = "memory-preallocated",
      .theme = "memory",
-     .when = "one block is 70 % of what the driver gave out, or more",
+     .when = "one block is 70 % or more of the memory that the driver allocated",
      .find = find_preallocation},
     {.name = NULL},
 };

@@ -73,13 +73,12 @@ static void tell_no_device(struct memo *memo, uint32_t host, const struct shape 
         .confidence = planes || shape->has_dispatch ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM,
     };
 
-    finding.text =
-        text_on_host(memo, host,
-                     "no work of a device was recorded%s; op times, busy shares and kernels "
-                     "are unknown, not zero.",
-                     planes                ? ", although the file has planes of devices"
-                     : shape->has_dispatch ? ", although programs were dispatched"
-                                           : ", and no program was dispatched while it recorded");
+    finding.text = text_on_host(
+        memo, host,
+        "no device work was recorded%s; op times, busy shares and kernels are unknown, not zero.",
+        planes                ? ", although the file has planes of devices"
+        : shape->has_dispatch ? ", although programs were dispatched"
+                              : ", and no program was dispatched while it recorded");
     finding.remedy =
         planes
             ? STR("{nvidia:Look for another profiler on the device (`nsys`, `ncu`, DCGM), for "
@@ -133,10 +132,10 @@ static enum status find_derived_only(struct memo *memo, struct finding_list *lis
             .severity = SEVERITY_WARNING,
             .confidence = CONFIDENCE_HIGH,
             .text = text_on_host(memo, host,
-                                 "all %s slices of devices stand on lines that a tool derived; "
-                                 "what the devices recorded themselves is not in the file.",
+                                 "all %s slices of devices are on lines that a tool derived; the "
+                                 "file does not hold what the devices recorded themselves.",
                                  human_count(shape.derived_slices).text),
-            .remedy = STR("Open the .xplane.pb that the tool read; derived lines are shown and "
+            .remedy = STR("Open the .xplane.pb that the tool read; derived lines are shown but "
                           "never summed."),
         };
 
@@ -245,7 +244,7 @@ static enum status find_unused(struct memo *memo, struct finding_list *list, str
                 "Shard the work over them{jax: (`jax.sharding.Mesh`, `jax.jit` with "
                 "`in_shardings`)}, or hide them{nvidia: (`CUDA_VISIBLE_DEVICES`)}{amd: "
                 "(`HIP_VISIBLE_DEVICES`)}{tpu: (`TPU_VISIBLE_CHIPS`)} and leave them to others."),
-            .win_reason = STR("how well the work divides is not in the file"),
+            .win_reason = STR("how well the work can be divided is not in the file"),
         };
 
         finding_prove(&finding, "the first of them", cell_text(first), UNIT_TEXT)->host = host;
@@ -271,8 +270,7 @@ static void tell_no_steps(struct memo *memo, const struct steps *steps, struct f
     struct finding finding = {
         .severity = none ? SEVERITY_WARNING : SEVERITY_INFO,
         .confidence = CONFIDENCE_HIGH,
-        .text = none ? STR("No steps are marked, and nothing that repeats is a step for certain, "
-                           "so there "
+        .text = none ? STR("No steps are marked and none can be inferred with confidence, so there "
                            "is no step time, and shares are of the whole capture.")
                      : str_format(memo->arena,
                                   "No steps are marked; what counts as one is inferred: "
@@ -343,11 +341,12 @@ static enum status find_too_short(struct memo *memo, struct finding_list *list, 
         .severity = SEVERITY_WARNING,
         .confidence = CONFIDENCE_HIGH,
         .text = str_format(
-            memo->arena, "Only %u step%s counted%s%s: spread, outliers and medians say little.",
+            memo->arena,
+            "Only %u step%s counted%s%s: too few for a meaningful median, spread or outlier.",
             counted->step_count / hosts, counted->step_count / hosts == 1 ? " is" : "s are",
             hosts > 1 ? " on each host" : "",
-            steps->warmup_count == 0 ? "" : ", the others are warm-up"),
-        .remedy = STR("Record 10 to 20 steps after the first two have compiled and warmed up."),
+            steps->warmup_count == 0 ? "" : ", the others are warm-up steps"),
+        .remedy = STR("Record 10 to 20 steps after the first two, which compile and warm up."),
     };
 
     finding_prove_count(&finding, "counted steps", counted->step_count)->view = "steps";
@@ -356,14 +355,12 @@ static enum status find_too_short(struct memo *memo, struct finding_list *list, 
 }
 
 const struct rule rules_missing[] = {
-    {"no-device-events", "capture", "a JAX or XLA profile without any work of a device",
-     find_no_device},
-    {"derived-lines-only", "capture", "devices have only lines that a tool derived",
+    {"no-device-events", "capture", "a JAX or XLA profile without any device work", find_no_device},
+    {"derived-lines-only", "capture", "all lines of devices were derived by a tool",
      find_derived_only},
-    {"no-hlo", "capture", "ops of XLA modules, and no HLO in the run", find_no_hlo},
-    {"unused-devices", "capture", "a plane of a device without work, beside one with work",
-     find_unused},
-    {"no-step-markers", "capture", "no step annotation and no line of steps", find_no_steps},
-    {"capture-too-short", "capture", "fewer than 3 counted steps a host", find_too_short},
+    {"no-hlo", "capture", "ops of XLA modules, but no HLO in the run", find_no_hlo},
+    {"unused-devices", "capture", "one device did no work while another did", find_unused},
+    {"no-step-markers", "capture", "no step annotation and no Steps line", find_no_steps},
+    {"capture-too-short", "capture", "fewer than 3 counted steps per host", find_too_short},
     {.name = NULL},
 };

@@ -46,8 +46,8 @@ static enum status find_python(struct memo *memo, struct finding_list *list, str
             .confidence = CONFIDENCE_HIGH,
             .text = str_format(
                 memo->arena,
-                "The Python tracer recorded %s calls, %s of all slices, %s every "
-                "second: host times are longer than in a run without it.",
+                "The Python tracer recorded %s calls, %s of all slices, %s per second: host times "
+                "are longer than without the tracer.",
                 human_count(python.calls).text, human_share(share).text,
                 hull_ps > 0
                     ? human_count((uint64_t)((double)python.calls * 1e12 / (double)hull_ps)).text
@@ -94,8 +94,8 @@ static enum status find_dense(struct memo *memo, struct finding_list *list, stru
                 .severity = SEVERITY_WARNING,
                 .confidence = CONFIDENCE_MEDIUM,
                 .text = str_format(memo->arena,
-                                   "Thread %.*s recorded %s slices in %s, one every %s: a good "
-                                   "part of that time is the recording itself.",
+                                   "Thread %.*s recorded %s slices in %s, one every %s: much of "
+                                   "that time is the recording itself.",
                                    STR_ARG(trace_name(trace, track->name)),
                                    human_count(track->slice_count).text, human_ps(hull_ps).text,
                                    human_ps(each_ps).text),
@@ -187,8 +187,8 @@ static enum status find_stacks_cut(struct memo *memo, struct finding_list *list,
         .severity = SEVERITY_INFO,
         .confidence = CONFIDENCE_HIGH,
         .text = str_format(memo->arena,
-                           "%s of %s instructions of %.*s keep exactly %d calls of their stack: "
-                           "the outer ones, often the line of the model, were cut off.",
+                           "%s of %s instructions of %.*s have exactly %d frames in their stack: "
+                           "the outer frames, often the model's own lines, were cut off.",
                            human_count(depths.at_limit).text, human_count(depths.with_stack).text,
                            STR_ARG(listed->name), FRAMES_KEPT),
         .remedy =
@@ -224,12 +224,11 @@ static enum status find_clocks(struct memo *memo, struct finding_list *list, str
         .severity = SEVERITY_CRITICAL,
         .confidence = CONFIDENCE_HIGH,
         .text = str_format(memo->arena,
-                           "%u of %u hosts say no wall clock (%.*s%s), so what stands side by side "
-                           "on the timeline did not happen at the same time.",
+                           "%u of %u hosts record no wall-clock time (%.*s%s), so events side by "
+                           "side on the timeline need not have happened at the same time.",
                            count, run->host_count, STR_ARG(without), count > 1 ? ", ..." : ""),
-        .remedy = STR("Compare the hosts with `align=collectives`, which lays the ends of common "
-                      "collectives on each other; or record with a profiler that writes "
-                      "`profile_start_time`."),
+        .remedy = STR("Compare the hosts with `align=collectives`, which aligns the ends of common "
+                      "collectives, or record with a profiler that writes `profile_start_time`."),
     };
 
     finding_prove_count(&finding, "hosts without a clock", count)->view = "hosts";
@@ -238,12 +237,12 @@ static enum status find_clocks(struct memo *memo, struct finding_list *list, str
 }
 
 const struct rule rules_recording[] = {
-    {"python-tracer", "capture", "a tenth of the slices are calls of Python functions",
+    {"python-tracer", "capture", "a tenth of the slices or more are calls of Python functions",
      find_python},
     {"dense-trace", "capture", "a host thread records 200 slices a millisecond or more",
      find_dense},
     {"source-stacks-cut", "capture",
-     "a quarter of the instructions keep exactly 10 calls of their stack, and none more",
+     "a quarter of the instructions have exactly 10 frames in their stack, and none has more",
      find_stacks_cut},
     {"clock-unknown", "capture", "several hosts, one of them without a wall clock", find_clocks},
     {.name = NULL},

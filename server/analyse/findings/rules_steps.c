@@ -104,17 +104,17 @@ static void see_input_outside(struct memo *memo, uint32_t host, struct finding_l
     struct finding finding = {
         .severity = share * 100 >= INPUT_PERCENT_CRITICAL ? SEVERITY_CRITICAL : SEVERITY_WARNING,
         .confidence = CONFIDENCE_MEDIUM,
-        .text = text_on_host(memo, host,
-                             "the stepping thread loads data for %s of the %s recorded (%s), in "
-                             "%.*s.",
-                             human_ps(most_ps).text, human_ps(capture_ps).text,
-                             human_share(share).text, STR_ARG(name)),
+        .text = text_on_host(
+            memo, host,
+            "the stepping thread spends %s of the %s recorded (%s) loading data, in %.*s.",
+            human_ps(most_ps).text, human_ps(capture_ps).text, human_share(share).text,
+            STR_ARG(name)),
         .remedy = str_of(load_ahead),
     };
 
     finding_win(&finding, most_ps);
 
-    struct evidence *proof = finding_prove_ps(&finding, "total of what loads data", most_ps);
+    struct evidence *proof = finding_prove_ps(&finding, "total time of loading data", most_ps);
 
     proof->host = host;
     proof->find = name;
@@ -155,7 +155,7 @@ static enum status find_input_bound(struct memo *memo, struct finding_list *list
     struct finding finding = {
         .severity = share * 100 >= INPUT_PERCENT_CRITICAL ? SEVERITY_CRITICAL : SEVERITY_WARNING,
         .confidence = by == NULL ? CONFIDENCE_MEDIUM : CONFIDENCE_HIGH,
-        .text = str_format(memo->arena, "Steps wait %s each for input, %s of their time, in %.*s.",
+        .text = str_format(memo->arena, "Each step waits %s for input, %s of its time, in %.*s.",
                            human_ps(input_ps / counted->step_count).text, human_share(share).text,
                            STR_ARG(name)),
         .remedy = str_of(load_ahead),
@@ -169,7 +169,7 @@ static enum status find_input_bound(struct memo *memo, struct finding_list *list
     evidence_at(proof, worst->host, worst->start_ps, worst->start_ps + worst->dur_ps);
     proof->step = worst->number;
     if (by != NULL) {
-        proof = finding_prove_ps(&finding, "total of what loads data", by->total_ps);
+        proof = finding_prove_ps(&finding, "total time of loading data", by->total_ps);
         proof->host = host;
         proof->find = name;
     }
@@ -201,8 +201,8 @@ static void tell_outlier(struct memo *memo, const struct step *step, const struc
     struct finding finding = {
         .severity = SEVERITY_WARNING,
         .confidence = known ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM,
-        .remedy = STR("See on the timeline what this step did and the others did not; what "
-                      "happens once in many steps belongs outside, or on another thread."),
+        .remedy = STR("See on the timeline what this step did and the others did not; move work "
+                      "that happens only now and then out of the step, or to another thread."),
     };
 
     finding.text = known ? str_format(memo->arena,
@@ -303,11 +303,11 @@ static void see_growth(struct memo *memo, uint32_t host, const int64_t *durs_ps,
         .severity = SEVERITY_WARNING,
         .confidence = CONFIDENCE_MEDIUM,
         .text = text_on_host(memo, host,
-                             "steps grow slower: from %s in the first third to %s in the last.",
+                             "steps become slower: from %s in the first third to %s in the last.",
                              human_ps(first_ps).text, human_ps(last_ps).text),
-        .remedy = STR("Look for what accumulates: lists of results that keep arrays alive, growing "
-                      "sequences or caches, logs, a host that throttles; compare the first and the "
-                      "last step by op."),
+        .remedy = STR(
+            "Look for something that accumulates: lists that keep arrays alive, growing sequences "
+            "or caches, logs, a throttled host. Compare the first and the last step by op."),
     };
 
     finding_win(&finding, more_ps);
@@ -340,11 +340,12 @@ const struct rule rules_steps[] = {
      .find = find_input_bound},
     {.name = "outlier-step",
      .theme = "steps",
-     .when = "a step takes half as long again as the median, and 1 % of all counted time more",
+     .when = "a step takes 1.5 times the median or longer, and the excess is 1 % of all counted "
+             "time or more",
      .find = find_outliers},
     {.name = "steps-growing",
      .theme = "steps",
-     .when = "of nine steps or more the last third is 10 % slower, each of them",
+     .when = "of nine steps or more, the last third are all 10 % slower",
      .find = find_growing},
     {.name = NULL},
 };

@@ -139,7 +139,7 @@ static enum status find_blocking(struct memo *memo, struct finding_list *list, s
         .severity = SEVERITY_WARNING,
         .confidence = CONFIDENCE_HIGH,
         .text = str_format(memo->arena,
-                           "The host waits for %s of its transfers until they are over, %s in all.",
+                           "The host waits for %s of its transfers to finish, for %s in total.",
                            human_count(gathered.count).text, human_ps(gathered.total_ps).text),
         .remedy =
             STR("Fetch later and together: {jax:`copy_to_host_async()` where the value is made, "
@@ -172,12 +172,11 @@ static enum status find_small(struct memo *memo, struct finding_list *list, stru
         .severity = takes_time(&gathered, counted) ? SEVERITY_WARNING : SEVERITY_INFO,
         .confidence = CONFIDENCE_HIGH,
         .text = str_format(memo->arena,
-                           "%s transfers move at most 64 KiB each, %s in all, and take %s.",
+                           "%s transfers move at most 64 KiB each, %s in total, and take %s.",
                            human_count(gathered.count).text, human_bytes(gathered.bytes).text,
                            human_ps(gathered.total_ps).text),
-        .remedy =
-            STR("Move them together: one array instead of many{jax:, or one `jax.device_put` of "
-                "a whole tree}; keep on the device what the next step needs again."),
+        .remedy = STR("Combine them: one array instead of many{jax:, or one `jax.device_put` of a "
+                      "whole tree}; keep data that the next step needs on the device."),
     };
 
     add(list, &finding, &gathered, "size");
@@ -201,11 +200,11 @@ static enum status find_pageable(struct memo *memo, struct finding_list *list, s
     struct finding finding = {
         .severity = SEVERITY_WARNING,
         .confidence = CONFIDENCE_HIGH,
-        .text = str_format(memo->arena,
-                           "%s transfers use pageable memory of the host: %s in %s, through a "
-                           "buffer of the driver.",
-                           human_count(gathered.count).text, human_bytes(gathered.bytes).text,
-                           human_ps(gathered.total_ps).text),
+        .text = str_format(
+            memo->arena,
+            "%s transfers use pageable host memory: %s in %s, through a buffer of the driver.",
+            human_count(gathered.count).text, human_bytes(gathered.bytes).text,
+            human_ps(gathered.total_ps).text),
         .remedy = STR("Keep such data in pinned memory{torch:: `pin_memory=True` of a "
                       "DataLoader}{jax:: `jax.device_put` to "
                       "`memory_kind=\"pinned_host\"`}{!jax+!torch+nvidia: (`cudaHostAlloc`)}."),
@@ -234,9 +233,10 @@ static enum status find_implicit(struct memo *memo, struct finding_list *list, s
     struct finding finding = {
         .severity = takes_time(&gathered, counted) ? SEVERITY_WARNING : SEVERITY_INFO,
         .confidence = CONFIDENCE_MEDIUM,
-        .text = str_format(memo->arena,
-                           "%s transfers happen because %.*s was given what is not on its device.",
-                           human_count(gathered.count).text, STR_ARG(gathered.longest->caller)),
+        .text = str_format(
+            memo->arena,
+            "%s transfers happen because %.*s received arguments that are not on its device.",
+            human_count(gathered.count).text, STR_ARG(gathered.longest->caller)),
         .remedy =
             STR("{jax:Find them with `jax.transfer_guard(\"log\")`, and put such arguments on "
                 "the device once, with `jax.device_put`.}{!jax:Put such arguments on the device "
@@ -283,11 +283,12 @@ static void tell_upload(struct memo *memo, struct finding_list *list, const stru
         .severity = SEVERITY_INFO,
         .confidence = CONFIDENCE_LOW, /* equal sizes need not be equal contents */
         .text = text_on_host(
-            memo, longest->host, "%s go up%.*s in each of %llu steps, from %.*s, in %s in all.",
+            memo, longest->host,
+            "%s are copied to the device%.*s in each of %llu steps, from %.*s, in %s in total.",
             human_bytes((uint64_t)longest->bytes).text, STR_ARG(times), (unsigned long long)steps,
             STR_ARG(caller), human_ps(gathered->total_ps).text),
-        .remedy = STR("If it is the same each time, keep it on the device; if it is the batch, "
-                      "upload the next one while the current step runs."),
+        .remedy = STR("If the data is constant, keep it on the device; if it is the batch, copy "
+                      "the next one while the current step runs."),
     };
 
     add(list, &finding, gathered, "caller");
@@ -332,14 +333,14 @@ static enum status find_repeated(struct memo *memo, struct finding_list *list, s
 
 const struct rule rules_transfer[] = {
     {"blocking-transfers", "transfer",
-     "calls that wait for their transfers take a fiftieth of the counted time", find_blocking},
+     "calls that wait for their transfers take 2 % of the counted time or more", find_blocking},
     {"small-transfers", "transfer", "100 transfers or more move at most 64 KiB each", find_small},
     {"pageable-transfers", "transfer",
-     "transfers of pageable memory take a fiftieth of the counted time", find_pageable},
-    {"implicit-transfers", "transfer", "jitted calls upload their arguments, once a step or more",
-     find_implicit},
+     "transfers of pageable memory take 2 % of the counted time or more", find_pageable},
+    {"implicit-transfers", "transfer",
+     "jitted calls copy their arguments to the device, once per step or more", find_implicit},
     {"repeated-upload", "transfer",
-     "uploads of one size from one caller in three steps or more take a fiftieth of the time",
+     "copies of one size from one caller, in three steps or more, take 2 % of the time or more",
      find_repeated},
     {.name = NULL},
 };

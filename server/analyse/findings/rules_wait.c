@@ -134,14 +134,13 @@ static enum status find_waits(struct memo *memo, struct finding_list *list, stru
     struct finding finding = {
         .severity = share >= 0.25 ? SEVERITY_CRITICAL : SEVERITY_WARNING,
         .confidence = waits.others_ps == 0 ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM,
-        .text = str_format(
-            memo->arena,
-            "Devices do nothing in %s of the time but wait for copies that they began themselves, "
-            "longest in %.*s (%s each time).",
-            human_share(share).text, STR_ARG(name), human_ps(mean_ps).text),
-        .remedy = STR("Move less, or begin earlier: keep on the device what every step copies{jax: "
-                      "(`memory_kind=\"pinned_host\"`, offloaded weights or activations)}, and "
-                      "prefetch the next one while the current computes."),
+        .text = str_format(memo->arena,
+                           "For %s of the time devices only wait for copies that they started "
+                           "themselves, longest in %.*s (%s each time).",
+                           human_share(share).text, STR_ARG(name), human_ps(mean_ps).text),
+        .remedy = STR("Copy less, or start earlier: keep data that every step copies on the "
+                      "device{jax: (`memory_kind=\"pinned_host\"`, offloaded weights or "
+                      "activations)}, and prefetch the next copy while the current step computes."),
     };
 
     finding_win(&finding, wait_ps);
@@ -151,7 +150,7 @@ static enum status find_waits(struct memo *memo, struct finding_list *list, stru
 
     show_longest(memo->run, name, longest);
 
-    struct evidence *all = finding_prove_ps(&finding, "all waits in ops", waits.copies_ps);
+    struct evidence *all = finding_prove_ps(&finding, "all such waits in ops", waits.copies_ps);
 
     all->view = "ops";
     all->find = name;
@@ -161,6 +160,6 @@ static enum status find_waits(struct memo *memo, struct finding_list *list, stru
 
 const struct rule rules_wait[] = {
     {"waits-for-copies", "transfer",
-     "devices only wait for their own asynchronous copies in a twentieth of the time", find_waits},
+     "devices only wait for their own asynchronous copies for 5 % of the time or more", find_waits},
     {.name = NULL},
 };

@@ -103,13 +103,13 @@ static void tell_costs(const struct growth *growth, struct told *told)
         return;
     if (!growth->has_costs)
         tell_unknown(told, growth->weight == WEIGHT_FLOPS
-                               ? "the operations of these ops are not known: there is no HLO of "
-                                 "their programs, and the file tells none"
-                               : "the bytes of these ops are not known: there is no HLO of their "
-                                 "programs, and the file tells none");
+                               ? "the FLOPs of these ops are not known: the profile holds neither "
+                                 "the HLO of their programs nor a figure"
+                               : "the bytes of these ops are not known: the profile holds neither "
+                                 "the HLO of their programs nor a figure");
     else if (growth->unknown_count > 0)
         tell(told, "costs-partly",
-             str_format(growth->arena, "%llu op%s of unknown cost left out, %.3f ms in all",
+             str_format(growth->arena, "%llu op%s of unknown cost left out, %.3f ms in total",
                         (unsigned long long)growth->unknown_count, plural_s(growth->unknown_count),
                         (double)growth->unknown_ps * 1e-9));
 }
@@ -122,11 +122,11 @@ static void weigh_samples(struct growth *growth, struct flame *ret, struct told 
             growth->tree.nodes[i].self_ps = (int64_t)growth->tree.nodes[i].count;
         ret->unit = STR("count");
     } else if (growth->weight == WEIGHT_FLOPS) {
-        tell_unknown(told, "samples of stacks tell nothing of operations");
+        tell_unknown(told, "stack samples do not record FLOPs");
     } else if (growth->weight == WEIGHT_TIME && !str_equal(ret->unit, STR("ps"))) {
-        tell_unknown(told, "these samples tell no time");
+        tell_unknown(told, "these samples record no time");
     } else if (growth->weight == WEIGHT_BYTES && !str_equal(ret->unit, STR("bytes"))) {
-        tell_unknown(told, "these samples tell no bytes");
+        tell_unknown(told, "these samples record no bytes");
     }
 }
 
@@ -178,7 +178,7 @@ static void tell_fallback(struct asking *asking)
         return;
     tell(asking->told, "by-fallback",
          str_equal(by, STR("stack"))
-             ? STR("by track, because the profile holds no sampled stacks and none of its ops")
+             ? STR("by track, because the profile holds no sampled stacks and no stacks of ops")
              : STR("by track, because the profile holds no ops"));
 }
 
@@ -203,7 +203,7 @@ static enum status grow_tree(struct asking *asking, struct error *err)
     }
     tell_fallback(asking);
     if (growth->by == FLAME_TRACK && growth->weight > WEIGHT_COUNT)
-        tell_unknown(asking->told, "bytes and operations are known of ops only: ask by scope, "
+        tell_unknown(asking->told, "bytes and FLOPs are known for ops only: group by scope, "
                                    "source, module, stack or host");
     else
         grow_from_hosts(growth, asking->selections, asking->count);
@@ -216,9 +216,9 @@ static void tell_cut_stacks(const struct growth *growth, struct told *told)
     if (growth->by == FLAME_STACK && growth->cut_count > 0)
         tell(told, "stacks-cut",
              str_format(growth->arena,
-                        "%u of %u Python stacks were cut when they were recorded "
+                        "%u of %u Python stacks were truncated when recorded "
                         "(JAX_TRACEBACK_IN_LOCATIONS_LIMIT); %u of them were completed from "
-                        "others, the rest stands below \"(callers cut off)\"",
+                        "others, the rest appear below \"(callers cut off)\"",
                         growth->cut_count, growth->stack_count, growth->completed_count));
 }
 
@@ -228,9 +228,9 @@ static void tell_left_out(const struct growth *growth, uint32_t limit, struct to
     if (growth->tree.count > limit)
         tell(told, "nodes-left-out",
              str_format(growth->arena,
-                        "%u of %u frames are shown, the heaviest; the others of each parent are "
-                        "summed as \"(other)\": limit= shows up to %d, a focus or a narrower "
-                        "question the rest",
+                        "the heaviest %u of %u frames are shown; the other children of each frame "
+                        "are summed as \"(other)\": limit= shows up to %d, a focus or a narrower "
+                        "selection shows the rest",
                         limit, growth->tree.count, NODES_MAX));
 }
 

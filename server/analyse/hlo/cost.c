@@ -16,18 +16,19 @@ static const struct {
     const char *words;
 } rules[COST_RULE_COUNT] = {
     [COST_UNKNOWN] = {false,
-                      "the profile holds no HLO of this op, and no figure of the compiler's"},
+                      "the profile holds neither the HLO of this op nor the compiler's estimate"},
     [COST_HLO] = {true, "counted from the HLO"},
     [COST_TARGET] = {true, "a custom call, counted as what its target computes"},
     [COST_TOLD] = {true, "a custom call, as its author estimated it"},
-    [COST_EVENT] = {true, "the compiler's own figure in the profile"},
-    [COST_CONTROL] = {true, "control flow: what it runs is counted by itself"},
+    [COST_EVENT] = {true, "the compiler's own estimate, from the profile"},
+    [COST_CONTROL] = {true, "control flow: the ops in its body are counted on their own"},
     [COST_PARTNER] = {true, "counted where the transfer starts"},
     [COST_CUSTOM_CALL] = {false, "what this custom call computes is not known"},
     [COST_TRIPS] = {false,
-                    "a loop or branch whose body has no events: how often it ran is unknown"},
-    [COST_SEVERAL] = {false,
-                      "one of several kernels of its op, whose cost is that of all: ask by op"},
+                    "a loop or branch whose body has no events: how often the body ran is unknown"},
+    [COST_SEVERAL] =
+        {false,
+         "one of several kernels of its op; the cost is known for the op as a whole: group by op"},
     [COST_NO_INSTRUCTION] = {false, "the module in the profile has no instruction of this name"},
 };
 

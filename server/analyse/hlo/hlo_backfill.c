@@ -330,8 +330,8 @@ uint32_t hlo_backfill_notes(const struct hlo_backfilled *sum, struct arena *aren
             .severity = NOTE_INFO,
             .message = str_format(
                 arena,
-                "The profile holds no HLO of %s op%s: scopes and sources are from "
-                "%.*s%.*s, which %s beside it, by module name and number.",
+                "The profile holds no HLO for %s op%s: scopes and sources come from %.*s%.*s, "
+                "which %s beside it, matched by module name and number.",
                 human_count(sum->op_count).text, plural_s(sum->op_count), STR_ARG(sum->file),
                 STR_ARG(more), sum->file_count > 1 ? "lie" : "lies")};
     if (sum->unlike_count > 0)
@@ -340,8 +340,8 @@ uint32_t hlo_backfill_notes(const struct hlo_backfilled *sum, struct arena *aren
             .severity = NOTE_INFO,
             .message =
                 str_format(arena,
-                           "%s op%s without a scope: modules of such names lie beside the "
-                           "profile, but with other numbers than the programs that ran.",
+                           "%s op%s without a scope: modules of the same names lie beside the "
+                           "profile, but their numbers differ from those of the programs that ran.",
                            human_count(sum->unlike_count).text, plural_s(sum->unlike_count))};
     return count;
 }

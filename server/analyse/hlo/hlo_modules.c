@@ -284,9 +284,9 @@ static void measure_modules(const struct run_traces *run, struct arena *arena,
         }
         measure_by_name(run, ret, listed);
         if (!listed->is_measured)
-            listed->reason = !runs ? STR("what runs is the module after its optimisation")
+            listed->reason = !runs                  ? STR("only the optimised module runs")
                              : run->host_count == 0 ? STR("no profile lies beside the module")
-                             : !any ? STR("the ops of the run are not attributed yet")
+                             : !any ? STR("the ops of the run have not been attributed yet")
                                     : STR("the profile does not say that this module ran");
     }
 }

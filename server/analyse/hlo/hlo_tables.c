@@ -50,7 +50,7 @@ static void put_cost(const struct hlo_shown *shown, struct str instruction, stru
         return;
     }
     ret[0] = ret[1] =
-        cell_null(shown->listed->is_measured ? STR("no event of the profile is this instruction")
+        cell_null(shown->listed->is_measured ? STR("the profile holds no event of this instruction")
                                              : shown->listed->reason);
 }
 
@@ -138,7 +138,7 @@ void hlo_computations(const struct hlo_shown *shown, const struct page *page, st
         cells[4] = cell_bool(computation->is_fused);
         cells[5] = any ? cell_integer(self_ps)
                        : cell_null(shown->listed->is_measured
-                                       ? STR("no event of the profile is one of its instructions")
+                                       ? STR("the profile holds no event of its instructions")
                                        : shown->listed->reason);
     }
 }
@@ -283,8 +283,9 @@ void hlo_allocations(const struct hlo_shown *shown, const struct page *page, str
         cells[2] = cell_text(class_of(allocation));
         cells[3] = count_cell(allocation->color);
         cells[4] = count_cell(allocation->assigned_count);
-        cells[5] = allocation->is_parameter ? count_cell(allocation->parameter)
-                                            : cell_null(STR("it is no parameter of the entry"));
+        cells[5] = allocation->is_parameter
+                       ? count_cell(allocation->parameter)
+                       : cell_null(STR("it is not a parameter of the entry computation"));
         cells[6] = name_cell(largest_values(shown, allocation));
     }
 }

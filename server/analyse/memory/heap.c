@@ -310,9 +310,9 @@ enum status heap_of(const struct hlo_module *module, uint32_t space, struct aren
 
     *ret = (struct heap){.space = space};
     if (!module->has_buffers)
-        return fail(err, ERR_NOT_FOUND,
-                    "the module has no buffer assignment: the file holds it before it was "
-                    "compiled, or as text");
+        return fail(
+            err, ERR_NOT_FOUND,
+            "the module has no buffer assignment: the file holds it uncompiled, or as text");
     heap_order_of(module, arena, &work.order);
     read_allocations(&work);
     heap_replay_traces(&work);

@@ -101,9 +101,9 @@ static struct cell advice_cell(const struct heap_rows *rows, const struct heap_b
                                           "cheap; made %u instructions before the peak, last used "
                                           "%u after",
                                           buffer->producer_distance, buffer->user_distance))
-                   : cell_null(STR("it is no candidate"));
+                   : cell_null(STR("it is not a candidate"));
     if (buffer->reuses == HLO_NONE)
-        return cell_null(STR("it is no output of an unused input's shape"));
+        return cell_null(STR("it is not an output with the shape of an unused input"));
     return known_text(name_of(rows, &rows->heap->buffers[buffer->reuses]), "the input has no name");
 }
 
@@ -116,7 +116,7 @@ static struct cell heap_cell(const void *data, uint32_t row, uint32_t column)
     case HEAP_COLUMN_NAME:
         return known_text(name_of(rows, buffer), "no instruction is told");
     case HEAP_COLUMN_PART:
-        return known_text(buffer->part, "all of what the instruction makes");
+        return known_text(buffer->part, "the whole value of the instruction");
     case HEAP_COLUMN_SHAPE:
         return known_text(shape_text(rows, buffer), "no shape is told");
     case HEAP_COLUMN_BYTES:

@@ -125,7 +125,7 @@ static struct cell alive_cell(const void *data, uint32_t row, uint32_t column)
 
     switch ((enum alive_column)column) {
     case ALIVE_NAME:
-        return text_cell(owner->op, "the event names no op and lies inside of no slice");
+        return text_cell(owner->op, "the event names no op and lies in no slice");
     case ALIVE_SCOPE:
         return text_cell(owner->scope, is_owner ? "the op has no scope" : "nobody is named");
     case ALIVE_CATEGORY:
@@ -224,25 +224,26 @@ static void say_notes(const struct alives *alives, const struct allocator *alloc
     uint32_t count = 0;
 
     if (alives->replaced_count > 0)
-        notes[count++] = (struct answer_note){
-            .kind = "allocated-twice",
-            .severity = NOTE_WARNING,
-            .message = STR("Allocations at addresses that were not freed before: the frees "
-                           "between them are not in the file."),
-            .count = alives->replaced_count};
+        notes[count++] =
+            (struct answer_note){.kind = "allocated-twice",
+                                 .severity = NOTE_WARNING,
+                                 .message = STR("Some addresses were allocated again without being "
+                                                "freed: the file does not hold the frees between."),
+                                 .count = alives->replaced_count};
     if (alives->unplaced_count > 0)
         notes[count++] = (struct answer_note){
             .kind = "no-address",
             .severity = NOTE_WARNING,
-            .message = STR("Events without an address cannot be followed; their bytes have no "
-                           "owner."),
+            .message =
+                STR("Events without an address cannot be tracked; their bytes have no owner."),
             .count = alives->unplaced_count};
     if (allocator->is_summed)
         notes[count++] = (struct answer_note){
             .kind = "summed-levels",
             .severity = NOTE_INFO,
-            .message = STR("The events tell no totals: allocations and frees were added up. What "
-                           "was allocated before the capture and never freed is not known."),
+            .message =
+                STR("The events hold no totals, so allocations and frees were added up. Memory "
+                    "that was allocated before the capture and never freed is not known."),
             .count = 1};
     table->notes = notes;
     table->note_count = count;
@@ -274,7 +275,7 @@ static enum status fill_table(const struct allocator *allocator, uint32_t end, u
                     : STR("(allocated before the capture)"),
                 allocated - alives.owned_bytes);
     else
-        add_row(owners, kinds, &count, "missing", STR("(freed without an event)"),
+        add_row(owners, kinds, &count, "missing", STR("(freed, but no event says so)"),
                 allocated - alives.owned_bytes);
     add_row(owners, kinds, &count, "reserved", STR("(reserved)"), ret->total_bytes - allocated);
 

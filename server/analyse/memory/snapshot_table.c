@@ -213,7 +213,7 @@ static bool is_labelled(const struct grouping *grouping, enum snapshot_by by)
 static struct cell share_cell(const struct grouping *grouping, const struct group *group)
 {
     if (grouping->totals[NOW] <= 0)
-        return cell_null(STR("there is nothing it could be a share of"));
+        return cell_null(STR("the total is zero"));
     return cell_real((double)group->values[NOW] / (double)grouping->totals[NOW]);
 }
 
@@ -225,7 +225,7 @@ static struct cell cell_of(const void *data, uint32_t row, uint32_t column)
     switch ((enum snapshot_column)column) {
     case SNAPSHOT_NAME:
         if (grouping->by == BY_SOURCE)
-            return text_cell(grouping, group->source, "the samples' frames name no file");
+            return text_cell(grouping, group->source, "the frames of the samples name no file");
         if (grouping->by == BY_DEVICE)
             return text_cell(grouping, group->device, "the samples name no device");
         if (grouping->by == BY_KIND)

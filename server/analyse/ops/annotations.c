@@ -180,21 +180,20 @@ static enum status make_table(struct note_table *rows, const struct page *page, 
     notes[0] = (struct answer_note){
         .kind = "annotations-by-name",
         .severity = NOTE_INFO,
-        .message = str_format(
-            rows->arena,
-            "Spans of the program: NVTX ranges in reports of Nsight Systems, user_annotation in "
-            "Kineto's; else what is left when the names and threads of XLA, JAX and TensorFlow are "
-            "taken away (list %d). Host time counts in the innermost span, device time where it "
-            "was launched.",
-            ANNOTATION_NAMES_VERSION),
+        .message =
+            str_format(rows->arena,
+                       "Annotations of the program: NVTX ranges in reports of Nsight Systems, "
+                       "user_annotation in Kineto's; elsewhere, all spans except those with names "
+                       "and threads of XLA, JAX and TensorFlow (list %d). Host time is counted in "
+                       "the innermost span, device time in the span that launched it.",
+                       ANNOTATION_NAMES_VERSION),
         .count = 1,
     };
     notes[1] = (struct answer_note){
         .kind = "annotations-rest-unknown",
         .severity = NOTE_WARNING,
-        .message =
-            STR("A thread has more than 65,536 lanes: what was recorded outside of all spans "
-                "is not added up, and is in no row."),
+        .message = STR("A thread has more than 65,536 lanes: time outside all spans is not added "
+                       "up, and is in no row."),
         .count = 1,
     };
     ret->notes = notes;

@@ -102,7 +102,7 @@ static struct cell projected_cell(const struct note_row *row, uint32_t column)
     if (column == COLUMN_PROJECTED_COUNT)
         return cell_integer((int64_t)lengths->count);
     if (lengths->count == 0)
-        return cell_null(STR("none of its spans launched work of a device"));
+        return cell_null(STR("none of its spans launched device work"));
     switch (column) {
     case COLUMN_PROJECTED_MEAN:
         return cell_of_sum(lengths->total_ps, cell_integer(mean_of(lengths)));
@@ -153,7 +153,7 @@ struct cell annotation_cell(const void *data, uint32_t at, uint32_t column)
     const struct note_row *row = &table->rows[at];
 
     if (is_of_devices(column) && !table->has_devices)
-        return cell_null(STR("the profile holds no work of devices"));
+        return cell_null(STR("the profile holds no device work"));
     switch (column) {
     case COLUMN_KEY:
     case COLUMN_LABEL:
@@ -166,7 +166,7 @@ struct cell annotation_cell(const void *data, uint32_t at, uint32_t column)
         return table->device_ps > 0
                    ? cell_of_sum(table->device_ps, cell_real((double)row->sum.device_self_ps /
                                                              (double)table->device_ps))
-                   : cell_null(STR("devices did nothing in the time that was asked for"));
+                   : cell_null(STR("devices did nothing in the selected time"));
     case COLUMN_LAUNCHES:
         return cell_integer((int64_t)row->sum.launch_count);
     case COLUMN_PROJECTED:

@@ -187,16 +187,16 @@ static void add_notes(struct kernels_work *work, struct table *ret)
         notes[ret->note_count++] = (struct answer_note){
             .kind = "registers-not-recorded",
             .severity = NOTE_INFO,
-            .message = STR("The recorder gave no registers for some kernels, or numbers that no "
-                           "device has; those and what follows from them are unknown."),
+            .message = STR("For some kernels the recorder gave no register count, or one that no "
+                           "device has; it and the figures derived from it are unknown."),
             .count = 1,
         };
     if (work->row_count > 0)
         notes[ret->note_count++] = (struct answer_note){
             .kind = "ncu-counts-launches",
             .severity = NOTE_INFO,
-            .message = STR("--launch-skip counts from where the capture began: a program that "
-                           "launched the kernel before must add those, or begin with "
+            .message = STR("--launch-skip counts from the start of the capture. If the program "
+                           "launched the kernel earlier, add those launches, or use "
                            "--profile-from-start off and cudaProfilerStart."),
             .count = 1,
         };
@@ -393,6 +393,6 @@ struct str kernels_missing(const struct run_traces *run)
             device |= trace->tracks[id].device >= 0;
         }
     }
-    return device ? STR("the profile tells the ops of its devices, not the kernels they ran as")
+    return device ? STR("the profile records the ops of its devices, not their kernels")
                   : STR("no GPU is in this profile: its ops run on the host");
 }

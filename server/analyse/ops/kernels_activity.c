@@ -290,7 +290,7 @@ static struct cell moved_cell(const struct activities *all, const struct opened 
         return cell_null(STR("it is a kernel"));
     moved = moved_by(all, row, host);
     if (!moved->any)
-        return cell_null(STR("it moves nothing, or does not say what"));
+        return cell_null(STR("it moves no data, or does not record how much"));
 
     const struct transfer *transfer = &moved->transfer;
 
@@ -319,7 +319,7 @@ static struct cell call_cell(const struct activities *all, const struct opened *
     struct slice call;
 
     if (row->entry->launch == NO_SLICE || row->entry->launch >= row->host->trace->slice_count)
-        return cell_null(STR("the profile does not tell which call launched it"));
+        return cell_null(STR("the profile does not record which call launched it"));
     call = trace_slice(row->host->trace, row->entry->launch);
     switch (column) {
     case ACTIVITY_CALL:
@@ -369,7 +369,7 @@ static struct cell op_cell(const struct opened *row)
     const struct op *op = row->entry->op == NO_OP ? NULL : &row->of->ops[row->entry->op];
 
     if (op == NULL || (op->module == 0 && op->program == NO_PROGRAM))
-        return cell_null(STR("the profile does not say of which op it is"));
+        return cell_null(STR("the profile does not say to which op it belongs"));
     return cell_text(trace_name(row->host->trace, op->name));
 }
 

@@ -100,7 +100,7 @@ static struct str no_shape(const struct kernels_work *work, const struct kernel_
     return row->variant_count > 1
                ? str_format(work->arena, "%u launch shapes: by=variant shows each",
                             row->variant_count)
-               : STR("the profile does not record it, or not plausibly");
+               : STR("the profile does not record it, or records an implausible value");
 }
 
 static struct cell number_cell(const struct kernels_work *work, const struct kernel_row *row,
@@ -175,7 +175,7 @@ static int tensor_by_hlo(const struct kernels_work *work, const struct kernel_ro
     const struct op_cost *cost =
         of->costs == NULL ? NULL : &of->costs[kernel_of_row(work, row)->op];
 
-    *ret_why = STR("neither its name nor an instruction of HLO tells");
+    *ret_why = STR("neither its name nor its HLO instruction tells");
     if (cost == NULL || (cost->flops_rule != COST_HLO && cost->flops_rule != COST_TARGET))
         return -1;
     if (cost->matrix_flops == 0) {
@@ -183,8 +183,8 @@ static int tensor_by_hlo(const struct kernels_work *work, const struct kernel_ro
         return 0;
     }
     *ret_why = is_tensor_type(cost->type)
-                   ? STR("HLO: its op multiplies matrices of a type that tensor cores take, but "
-                         "its name does not tell whether they did")
+                   ? STR("HLO: its op multiplies matrices of a type that tensor cores support, but "
+                         "its name does not tell whether it used them")
                    : STR("HLO: its op multiplies matrices, of a type that needs TF32 or FP64 mode");
     return -1;
 }
@@ -215,7 +215,7 @@ static struct cell tensor_cell(const struct kernels_work *work, const struct ker
 static struct cell wait_cell(const struct kernel_row *row, uint64_t count, int64_t value_ps)
 {
     if (count == 0)
-        return cell_null(STR("the profile does not tell which call launched it"));
+        return cell_null(STR("the profile does not record which call launched it"));
     return row->spread_known ? cell_integer(value_ps) : cell_null(STR(""));
 }
 
@@ -262,7 +262,7 @@ static struct cell time_cell(const struct kernels_work *work, const struct kerne
     case COLUMN_CALL:
         return wait_cell(row, row->launch_count, row->call_p50_ps);
     default:
-        return row->gap_count == 0 ? cell_null(STR("nothing stands before it on its stream"))
+        return row->gap_count == 0 ? cell_null(STR("nothing ran before it on its stream"))
                                    : cell_integer(row->gap_p50_ps);
     }
 }
@@ -301,10 +301,11 @@ static struct cell op_cell(const struct kernels_work *work, const struct kernel_
     switch (column) {
     case COLUMN_OP:
         return name_cell(work, row, named ? op->name : 0,
-                         "the profile does not say of which op it is");
+                         "the profile does not say to which op it belongs");
     case COLUMN_MODULE:
-        return op->module == 0 ? cell_null(STR("the profile does not say of which module it is"))
-                               : cell_text(module_name_of(&work->modules[row->host], op));
+        return op->module == 0
+                   ? cell_null(STR("the profile does not say to which module it belongs"))
+                   : cell_text(module_name_of(&work->modules[row->host], op));
     case COLUMN_SCOPE: {
         struct str scope = scope_of_op(host_of(work, row)->trace, op);
 

@@ -155,9 +155,9 @@ static void finish(struct op_placement_work *work)
         ret->reason = STR("no op was recorded");
     if (!work->host_known && ret->of[PLACE_HOST].count == 0)
         ret->of[PLACE_HOST].reason =
-            STR("the profile does not tell ops that the host ran from its other work");
+            STR("the profile does not distinguish ops that the host ran from its other work");
     if (!work->callback_known && !work->host_known && ret->of[PLACE_CALLBACK].count == 0)
-        ret->of[PLACE_CALLBACK].reason = STR("the profile does not tell calls back into Python");
+        ret->of[PLACE_CALLBACK].reason = STR("the profile does not record callbacks into Python");
     for (int place = 0; place < PLACE_COUNT; place++)
         ps_add(&ret->total_ps, ret->of[place].self_ps);
     if (work->movable_count > 1)

@@ -11,7 +11,8 @@
 #include "trace/ps.h"
 
 #define NO_HLO                                                                                     \
-    "no op has FLOPs, for the profile holds no HLO of what ran: a JAX profile has it in its "      \
+    "no op has FLOPs, because the profile holds no HLO of the programs that ran: a JAX profile "   \
+    "has it in its "                                                                               \
     ".xplane.pb (`enable_hlo_proto`); else put the dump of `XLA_FLAGS=--xla_dump_to=DIR "          \
     "--xla_dump_hlo_as_proto` beside it"
 
@@ -238,10 +239,9 @@ static void sum_up(const struct top_work *work, struct roofline *ret)
         rule = cost->flops_rule;
     }
     if (work->by != BY_OP)
-        ret->missing =
-            STR("the profile holds no ops of a compiled program, so there is nothing to count: a "
-                "JAX profile has them in its .xplane.pb; of other kernels `ncu --set roofline` "
-                "measures FLOPs and bytes");
+        ret->missing = STR("the profile holds no ops of a compiled program, so there is nothing to "
+                           "count: a JAX profile has them in its .xplane.pb; for other kernels, "
+                           "`ncu --set roofline` measures FLOPs and bytes");
     else if (ret->unknown_count == ret->op_count)
         ret->missing = rule == COST_UNKNOWN ? STR(NO_HLO) : cost_rule_words((enum cost_rule)rule);
 }

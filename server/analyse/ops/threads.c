@@ -253,7 +253,7 @@ static struct cell process_cell(const struct thread *thread)
 static struct cell share_cell(const struct thread *thread)
 {
     if (thread->span_ps <= 0)
-        return cell_null(STR("what is asked for lasts no time"));
+        return cell_null(STR("the selection has no length"));
     return cell_of_sum(thread->span_ps,
                        cell_real((double)thread->busy_ps / (double)thread->span_ps));
 }
@@ -351,7 +351,6 @@ enum status threads_table(const struct run_traces *run, const struct restriction
     ret->by = STR("thread");
     if (threads->count == 0)
         table_tell_missing(ret, "no-threads",
-                           STR("no thread of a host recorded anything in what is asked for"),
-                           arena);
+                           STR("no host thread recorded anything in the selection"), arena);
     return OK;
 }

@@ -158,7 +158,7 @@ static void add_notes(struct top_work *work, enum top_by asked, struct table *re
         notes[ret->note_count++] = (struct answer_note){
             .kind = "sums-cut",
             .severity = NOTE_WARNING,
-            .message = STR("sums end at 2^63 ps, 106 days: the durations come to more"),
+            .message = STR("the total exceeds 2^63 ps (106 days), the largest that can be told"),
             .count = 1,
         };
     ret->note_count += top_cost_notes(work, &notes[ret->note_count]);

@@ -34,7 +34,7 @@ const struct column top_columns[] = {
 };
 const uint32_t top_column_count = TOP_COLUMN_COUNT;
 
-static const char mixed[] = "the row joins ops that differ in this";
+static const char mixed[] = "the row combines ops that differ in this";
 
 static double share_of(int64_t part_ps, int64_t whole_ps)
 {
@@ -51,7 +51,7 @@ static struct cell op_cell(const struct top_work *work, const struct top_row *ro
                            enum top_column column)
 {
     if (work->by > BY_CATEGORY)
-        return cell_null(STR("recorded slices, not ops: ask by op"));
+        return cell_null(STR("these are recorded slices, not ops: group by op"));
 
     const struct host_trace *host = &work->run->hosts[row->host];
     const struct op *op = &host->attribution->ops[row->op];
@@ -66,7 +66,7 @@ static struct cell op_cell(const struct top_work *work, const struct top_row *ro
         if (work->by != BY_OP && work->by != BY_MODULE)
             return cell_null(str_of(mixed));
         return text_or_reason(module_name_of(&work->hosts[row->place].modules, op),
-                              STR("the event names no module"));
+                              STR("the event does not name its module"));
     case TOP_SCOPE:
         if (work->by != BY_OP && work->by != BY_SCOPE)
             return cell_null(str_of(mixed));
@@ -82,9 +82,8 @@ static struct cell op_cell(const struct top_work *work, const struct top_row *ro
     }
 }
 
-static const char of_ops[] =
-    "a module's rows count executions, and their lengths are not measured: "
-    "of its ops ask by op";
+static const char of_ops[] = "rows of modules count executions, whose durations are not measured: "
+                             "group by op for the durations of ops";
 
 /* Of what `count` counts: of a module its executions, of all else events. */
 static struct cell mean_cell(const struct top_work *work, const struct top_row *row)

@@ -71,7 +71,7 @@ static struct cell rate_cell(const struct top_work *work, const struct top_row *
     if (known == 0)
         return cell_null(cost_rule_words((enum cost_rule)rule));
     if (top_is_waiting(row))
-        return cell_null(STR("its time is not the transfer's: it only starts or awaits it"));
+        return cell_null(STR("its time is not that of the transfer: it only starts or awaits it"));
     return top_cost_time(work, row) > 0
                ? cell_of_sum(top_cost_time(work, row),
                              cell_real(value / ((double)top_cost_time(work, row) * 1e-12)))
@@ -83,7 +83,7 @@ static struct str why_no_peak(const struct top_work *work, const struct top_row 
     const struct device_spec *spec = &work->hosts[row->place].spec;
 
     return spec->reason.count > 0 ? spec->reason
-                                  : STR("what the device can do at most with this type is unknown");
+                                  : STR("the device's peak for this type is unknown");
 }
 
 /* Rows that join ops of several kinds wear that of their first one. */
@@ -121,7 +121,7 @@ static struct cell peak_cell(const struct top_work *work, const struct top_row *
     if (bound.kind == CELL_NULL)
         return bound;
     if (is_communication(work, row))
-        return cell_null(STR("a collective's limit is its links'"));
+        return cell_null(STR("links, not the device, limit a collective"));
     return top_cost_time(work, row) > 0
                ? cell_of_sum(top_cost_time(work, row),
                              cell_real(best_s / ((double)top_cost_time(work, row) * 1e-12)))
@@ -134,9 +134,9 @@ struct cell top_cost_cell(const struct top_work *work, const struct top_row *row
     const struct top_cost *cost = &row->cost;
 
     if (work->by > BY_CATEGORY && work->by != BY_KERNEL && work->by != BY_DEVICE)
-        return cell_null(STR("recorded slices, not ops: ask by op"));
+        return cell_null(STR("these are recorded slices, not ops: group by op"));
     if (cost->flops_known + cost->flops_unknown == 0)
-        return cell_null(STR("no op of a program is among these slices"));
+        return cell_null(STR("none of these slices is an op of a program"));
     switch (column) {
     case TOP_FLOPS:
         return sum_cell(cost->flops_known, cost->flops_rule, cost->flops);
@@ -178,8 +178,8 @@ uint32_t top_cost_notes(const struct top_work *work, struct answer_note *ret)
     if (without > 0 && with > 0 && work->by != BY_OP)
         ret[count++] = (struct answer_note){
             .kind = "costs-in-part",
-            .message = STR("ops without known FLOPs or bytes are left out of those sums, so that "
-                           "rates of rows that join them are lower bounds"),
+            .message = STR("ops without known FLOPs or bytes are left out of the totals, so the "
+                           "rates of rows that contain them are lower bounds"),
             .count = without,
         };
     /* One of each kind of machine is enough. */

@@ -140,9 +140,9 @@ enum status module_find(const struct host_trace *const *hosts, uint32_t count, s
     enum status status = OK;
 
     if (!found && nearest.name.count == 0)
-        status = fail(err, ERR_NOT_FOUND,
-                      "no module is called \"%.*s\": the profile names no module of any op",
-                      STR_ARG(str_utf8(arena, asked)));
+        status =
+            fail(err, ERR_NOT_FOUND, "no module is called \"%.*s\": the profile names no modules",
+                 STR_ARG(str_utf8(arena, asked)));
     else if (!found)
         status = fail(err, ERR_NOT_FOUND,
                       "no module that ran is called \"%.*s\"; the nearest name is \"%.*s\"",

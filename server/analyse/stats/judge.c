@@ -91,14 +91,14 @@ static void decide(struct judgement *judged, int worse, double count, const stru
     } else if (delta > allowed) {
         judged->answer = JUDGED_MAYBE;
         judged->steps_needed = count > 0 ? steps_for(count, half, delta - allowed) : STEPS_UNKNOWN;
-        judged->reason = low <= 0 ? "that it is slower at all may be chance"
-                                  : "that it is slower by more than is allowed may be chance";
+        judged->reason = low <= 0 ? "the difference may be chance"
+                                  : "a difference above the allowed one may be chance";
     } else if (rule->must_see > 0 && (double)judged->seen_from > must_see) {
         say_unknown(judged,
                     count > 0 && must_see > allowed
                         ? steps_for(count, (double)judged->seen_from - allowed, must_see - allowed)
                         : STEPS_UNKNOWN,
-                    "what must be seen might have been missed");
+                    "a slowdown of the size to be detected may have been missed");
     }
 }
 
@@ -208,8 +208,8 @@ struct judgement judge_lists(const int64_t *baseline, uint32_t baseline_count,
     decide(&ret, 1, more > 0 ? 0 : of_both, rule); /* more steps of one run do not tell of others */
     bound_below(&ret.shift);
     if (more > 0 && ret.answer == JUDGED_MAYBE)
-        ret.reason = "steps vary so much that the next run may be as far off; a baseline of "
-                     "several runs tells";
+        ret.reason = "steps vary so much that another run could differ as much; use a baseline of "
+                     "several runs";
     return ret;
 }
 
@@ -244,7 +244,7 @@ struct judgement judge_summaries(const struct summary *baseline, const struct su
 
     ret.allowed = allowed_of(ret.shift.a_median, rule);
     if (baseline->count == 0 || value->count == 0) {
-        say_unknown(&ret, STEPS_UNKNOWN, "how many calls were timed is not said");
+        say_unknown(&ret, STEPS_UNKNOWN, "the number of timed calls is not given");
         return ret;
     }
     if (baseline->count == 1 || value->count == 1) {
@@ -300,7 +300,7 @@ struct judgement judge_runs(const struct run_level *baseline, uint32_t count,
         struct judgement ret = {.shift = medians_of(count > 0 ? baseline->middle : 0, run->middle),
                                 .seen_from = -1};
 
-        say_unknown(&ret, STEPS_UNKNOWN, "fewer than three runs of a baseline tell no spread");
+        say_unknown(&ret, STEPS_UNKNOWN, "a baseline of fewer than three runs shows no spread");
         return ret;
     }
     struct summary runs = sum_runs(baseline, count, run, &of_steps);

@@ -237,7 +237,7 @@ static struct alignment judge(int64_t *differences_ps, uint32_t count, struct al
     }
 
     if (count < PAIRS_MIN) {
-        ret.reason = "fewer than five collectives or launches are the same on both hosts";
+        ret.reason = "the hosts share fewer than five collectives or launches";
         return ret;
     }
     qsort(differences_ps, count, sizeof *differences_ps, by_size);
@@ -247,7 +247,7 @@ static struct alignment judge(int64_t *differences_ps, uint32_t count, struct al
     ret.known =
         ret.spread_ps <= SPREAD_PS_MAX || ret.spread_ps <= llabs(ret.skew_ps) / SPREAD_SHARE;
     if (!ret.known)
-        ret.reason = "what the hosts' collectives end apart by is not constant";
+        ret.reason = "the time between the ends of shared collectives is not constant";
     return ret;
 }
 

@@ -83,7 +83,7 @@ static struct cell wait_cell(const struct lanes *lanes, struct cell known)
     if (lanes->basis == BASIS_COMMUNICATION)
         return known;
     return cell_null(lanes->basis == BASIS_END ? STR("nothing communicates in the steps")
-                                               : STR("there is nothing to compare it with"));
+                                               : STR("there is no other to compare it with"));
 }
 
 static struct cell skew_cell(const struct lane_rows *rows, const struct lane_total *lane)
@@ -153,7 +153,7 @@ static struct cell lane_cell(const void *data, uint32_t row, uint32_t column)
         return cell_integer(lane->step_count);
     case LANE_LAST:
         return rows->lanes->basis == BASIS_NONE
-                   ? cell_null(STR("there is nothing to compare it with"))
+                   ? cell_null(STR("there is no other to compare it with"))
                    : cell_integer(lane->last_count);
     case LANE_COMPARED:
         return cell_integer(rows->lanes->compared_count);
@@ -267,10 +267,9 @@ static void say_outside(const struct run_traces *run, const struct lanes *lanes,
     notes[ret->note_count++] = (struct answer_note){
         .kind = "outside-steps",
         .severity = NOTE_INFO,
-        .message = str_format(arena,
-                              "ops communicate for %s, all of it outside of the counted steps that "
-                              "this table tells of",
-                              human_ps(outside_ps).text),
+        .message = str_format(
+            arena, "ops communicate for %s, all of it outside the counted steps of this table",
+            human_ps(outside_ps).text),
         .count = 1,
     };
 }
@@ -279,10 +278,10 @@ static void say_basis(const struct run_traces *run, const struct lanes *lanes, s
                       struct table *ret)
 {
     static const char *const words[] = {
-        [BASIS_NONE] = "who came last is not known: no two of them did the same in one step",
-        [BASIS_COMMUNICATION] =
-            "who communicates least in a step came last; what others communicate longer, they wait",
-        [BASIS_END] = "nothing communicates: who ends a step last lags",
+        [BASIS_NONE] = "which was last is not known: no two did the same work in one step",
+        [BASIS_COMMUNICATION] = "in each step the one that communicates least was last; the "
+                                "others' extra communication time is waiting",
+        [BASIS_END] = "nothing communicates: the one that ends a step last lags",
     };
     struct answer_note *notes = arena_array(arena, struct answer_note, 3);
 

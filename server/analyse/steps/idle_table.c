@@ -66,10 +66,10 @@ static struct cell cause_cell(const void *data, uint32_t row, uint32_t column)
         return share_cell(idle_ps, device->window_ps);
     case CAUSE_LONGEST:
         return cause->longest != NULL ? cell_integer(cause->longest->dur_ps)
-                                      : cell_null(STR("no gap is mostly of this cause"));
+                                      : cell_null(STR("no gap has mostly this cause"));
     default:
         return cause->longest != NULL ? cell_integer(cause->longest->start_ps)
-                                      : cell_null(STR("no gap is mostly of this cause"));
+                                      : cell_null(STR("no gap has mostly this cause"));
     }
 }
 
@@ -165,10 +165,10 @@ static void say_basis(const struct idle *idle, struct arena *arena, struct table
         .kind = "idle-basis",
         .severity = NOTE_INFO,
         .message = idle->of_steps
-                       ? STR("idle is what a device's own ops leave of the counted steps; its "
-                             "cause is what the stepping thread did then")
-                       : STR("idle is what a device's own ops leave of the capture, for there "
-                             "are no steps; its cause is what the host's thread did then"),
+                       ? STR("idle is the time of the counted steps in which a device runs no op; "
+                             "its cause is what the stepping thread did meanwhile")
+                       : STR("there are no steps, so idle is the time of the capture in which a "
+                             "device runs no op; its cause is what the host thread did meanwhile"),
         .count = 1,
     };
     ret->notes = notes;
@@ -177,7 +177,7 @@ static void say_basis(const struct idle *idle, struct arena *arena, struct table
         notes[ret->note_count++] = (struct answer_note){
             .kind = "gaps-kept",
             .severity = NOTE_INFO,
-            .message = str_format(arena, "the longest %u of %llu gaps are kept one by one",
+            .message = str_format(arena, "only the longest %u of %llu gaps are listed",
                                   idle->gap_count, (unsigned long long)idle->gap_count_all),
             .count = idle->gap_count_all - idle->gap_count,
         };

@@ -52,7 +52,7 @@ static struct str rule_text(enum step_rule rule, const struct step_list *list, s
                           "up to the next",
                           STR_ARG(name));
     default:
-        return STR("no step annotation, no Steps line, and nothing that repeats: mark steps with "
+        return STR("no step annotation, no Steps line, and nothing repeats: mark steps with "
                    "jax.profiler.StepTraceAnnotation");
     }
 }
@@ -318,7 +318,7 @@ static void take_back(struct step_list *list, uint32_t **owners, const struct ru
                                 STR_ARG(ret->rule_text), STR_ARG(ret->confidence_text));
     ret->rule = STEP_NONE;
     ret->confidence = TRUST_LOW;
-    ret->confidence_text = STR("what repeats is not regular");
+    ret->confidence_text = STR("nothing repeats regularly");
     ret->works = NULL;
     list->count = 0;
     for (uint32_t host = 0; host < run->host_count; host++)

@@ -181,7 +181,7 @@ static struct str doubt_of_spans(const struct run_traces *run, const struct step
                           "so none is the time of the loop",
                           beside, all, STR_ARG(host->name));
     if (sum->one_thread && (double)sum->steps_ps > slack * (double)sum->hull_ps)
-        return str_format(arena, "the steps sum to %s on %.*s, whose capture lasts %s",
+        return str_format(arena, "the steps add up to %s on %.*s, but the capture lasts %s",
                           human_ps(sum->steps_ps).text, STR_ARG(host->name),
                           human_ps(sum->hull_ps).text);
     if (span_ps > 0 && work_ps / LONGER_WORK > span_ps)
@@ -195,10 +195,9 @@ static struct str doubt_of_work(const struct steps *steps, const struct host_tra
                                 const struct host_sum *sum, struct arena *arena)
 {
     if (steps->confidence == TRUST_HIGH && only_calls(host, sum))
-        return str_format(arena,
-                          "the spans on %.*s hold calls of programs, and nothing that these "
-                          "launched was recorded",
-                          STR_ARG(host->name));
+        return str_format(
+            arena, "the spans on %.*s call programs, but nothing that they launched was recorded",
+            STR_ARG(host->name));
     if (rests_inside(sum))
         return str_format(arena,
                           "devices of %.*s are busy %s in the steps, and %s in the whole capture "
@@ -207,8 +206,8 @@ static struct str doubt_of_work(const struct steps *steps, const struct host_tra
                           human_ps(sum->busy_ps).text, human_ps(sum->hull_ps).text);
     if (holds_little(steps, sum))
         return str_format(arena,
-                          "what repeats on %.*s takes %s, and the capture lasts %s; most of the "
-                          "work lies outside",
+                          "what repeats on %.*s takes %s, but the capture lasts %s, and most of "
+                          "the work lies outside",
                           STR_ARG(host->name), human_ps(sum->all_steps_ps).text,
                           human_ps(sum->hull_ps).text);
     return STR("");

@@ -65,11 +65,11 @@ uint32_t steps_left_out(const struct run_traces *run, const struct steps *steps,
         ret[count++] = (struct answer_note){
             .kind = "device-clock",
             .severity = NOTE_WARNING,
-            .message = str_format(arena,
-                                  "Steps' work stands %s or more before the calls that launch it: "
-                                  "the clock of the device is ahead of the host's. Times of each "
-                                  "are right by themselves.",
-                                  human_ps(ahead_ps).text),
+            .message = str_format(
+                arena,
+                "The work of steps appears %s or more before the calls that launch it: the "
+                "device's clock is ahead of the host's. The times of each are right on their own.",
+                human_ps(ahead_ps).text),
             .count = 1,
         };
     if (others > 0)
@@ -87,8 +87,8 @@ uint32_t steps_left_out(const struct run_traces *run, const struct steps *steps,
         ret[count++] = (struct answer_note){
             .kind = "threads-left-out",
             .severity = NOTE_WARNING,
-            .message = STR("Threads have more rows than are walked: what those behind recorded is "
-                           "in no part of the breakdown."),
+            .message = STR("Threads have more rows than are examined: the rest is in no part of "
+                           "the breakdown."),
             .count = threads,
         };
     if (devices > 0)
@@ -96,7 +96,7 @@ uint32_t steps_left_out(const struct run_traces *run, const struct steps *steps,
             .kind = "devices-left-out",
             .severity = NOTE_WARNING,
             .message = str_format(arena,
-                                  "Only the first %d devices of a host are looked at; the others "
+                                  "Only the first %d devices of a host are examined; the others "
                                   "are in no part of the breakdown.",
                                   HOST_DEVICES_MAX),
             .count = devices,

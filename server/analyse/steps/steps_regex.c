@@ -39,7 +39,7 @@ static enum status compile(struct str expression, regex_t *ret, struct error *er
     if (code == 0)
         return OK;
     regerror(code, NULL, why, sizeof(why));
-    return fail(err, ERR_INVALID, "step_regex is no expression: %s", why);
+    return fail(err, ERR_INVALID, "step_regex is not a valid regular expression: %s", why);
 }
 
 static bool matches(const regex_t *expression, struct str name)

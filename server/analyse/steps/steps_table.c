@@ -104,7 +104,7 @@ static struct cell step_cell(const void *data, uint32_t row, uint32_t column)
     case STEP_WORK_START:
     case STEP_WORK_END:
         if (step->work_count == 0)
-            return cell_null(STR("no op in the file is known to be its work"));
+            return cell_null(STR("the file links no op to it"));
         return cell_integer(column == STEP_WORK_START ? step->work_start_ps : step->work_end_ps);
     case STEP_AHEAD:
         return step->host_dur_ps >= 0 ? cell_integer(step->ahead)

@@ -166,7 +166,7 @@ static enum step_trust trust_executions(const struct run_traces *run, const stru
         return trust;
     *ret_contradicted = true;
     *ret_why = str_format(
-        arena, "other programs run between them, and only %d %% hold the same ones", percent);
+        arena, "other programs run between them, and only %d %% contain the same ones", percent);
     return TRUST_LOW;
 }
 
@@ -177,7 +177,7 @@ static enum step_trust trust_inferred(const struct run_traces *run, const struct
     int percent = regular_percent(run, list);
 
     if (percent < 0) {
-        *ret_why = STR("inferred, and too few to tell whether they are regular");
+        *ret_why = STR("inferred from too few repetitions to tell whether they are regular");
         return TRUST_LOW;
     }
     *ret_contradicted = percent < SAID_PERCENT;
@@ -204,7 +204,7 @@ enum step_trust steps_trust(const struct run_traces *run, enum step_rule rule, b
                            : STR("the device recorded them");
         return derived ? TRUST_MEDIUM : TRUST_HIGH;
     case STEP_REGEX:
-        *ret_why = STR("the question names them");
+        *ret_why = STR("chosen by step_regex");
         return TRUST_HIGH;
     case STEP_MODULE:
         return trust_executions(run, list, arena, ret_why, ret_contradicted,

@@ -287,7 +287,7 @@ static void explain_host(const struct run_traces *run, uint32_t index, const str
         else if (slice.longer_ps >= delta_ps / EXPLAINS_SHARE && slice.name.count > 0)
             *why = slice;
         else
-            why->reason = "no op and no slice of the stepping thread explains a quarter of it";
+            why->reason = "no op or slice of the stepping thread explains a quarter of it";
     }
     shares_free(&ops);
     shares_free(&slices);
@@ -299,7 +299,7 @@ struct step_why *steps_why(const struct run_traces *run, const struct steps *ste
     struct step_why *ret = arena_array(arena, struct step_why, steps->count);
 
     for (uint32_t i = 0; i < steps->count; i++)
-        ret[i].reason = steps->items[i].warmup ? "a warm-up is compared with nothing"
+        ret[i].reason = steps->items[i].warmup ? "warm-up steps are not compared"
                         : steps->items[i].cut  ? "the recording ended within it"
                                                : "not among the host's 32 slowest, or within "
                                                  "5 % of the median";

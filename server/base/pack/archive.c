@@ -33,8 +33,8 @@ static enum status archive_fails(zip_error_t *why, struct error *err)
         return memory_fails(err);
     if (zip_error_code_zip(why) == ZIP_ER_NOZIP)
         return fail(err, ERR_TRUNCATED,
-                    "the ZIP archive has no list of what is inside; it was probably cut off while "
-                    "copied: copy it again");
+                    "the ZIP archive has no directory of its entries; it was probably truncated "
+                    "while copied: copy it again");
     return fail(err, ERR_FORMAT, "the ZIP archive's list of entries is damaged: %s",
                 zip_error_strerror(why));
 }
@@ -50,11 +50,13 @@ static enum status file_fails(struct str name, zip_error_t *why, struct error *e
                     STR_ARG(name));
     case ZIP_ER_EOF:
     case ZIP_ER_SEEK:
-        return fail(err, ERR_TRUNCATED, "entry %.*s of the ZIP archive ends behind the file",
+        return fail(err, ERR_TRUNCATED, "entry %.*s of the ZIP archive ends beyond the file",
                     STR_ARG(name));
     case ZIP_ER_INCONS:
-        return fail(err, ERR_FORMAT,
-                    "entry %.*s of the ZIP archive is not as long as its list says", STR_ARG(name));
+        return fail(
+            err, ERR_FORMAT,
+            "entry %.*s of the ZIP archive does not have the length that its directory says",
+            STR_ARG(name));
     case ZIP_ER_CRC:
         return fail(err, ERR_FORMAT,
                     "entry %.*s of the ZIP archive is corrupt: its checksum does not match",
@@ -151,11 +153,11 @@ static enum status take_entries(struct bytes file, struct arena *arena, struct a
     }
     for (uint32_t at = 0; at < archive->count; at++)
         if (entries[at].packed_size > file.count)
-            return fail(err, ERR_TRUNCATED, "entry %.*s of the ZIP archive ends behind the file",
+            return fail(err, ERR_TRUNCATED, "entry %.*s of the ZIP archive ends beyond the file",
                         STR_ARG(entries[at].name));
     if (have_overlap(archive, file.count))
         return fail(err, ERR_FORMAT,
-                    "entries of the ZIP archive overlap, as no sound archive's do");
+                    "entries of the ZIP archive overlap, so it is damaged or malicious");
     return OK;
 }
 

@@ -53,7 +53,7 @@ static enum status cut_name(struct str name, char ret[PATH_BYTES_MAX], uint32_t 
 
         if (!part_is_sound(part) || at + part.count + 1 > PATH_BYTES_MAX || *ret_depth == DEPTH_MAX)
             return fail(err, ERR_FORMAT,
-                        "the archive names a file \"%.*s\", which does not lie below it",
+                        "the archive names a file \"%.*s\", which is outside the archive",
                         (int)(name.count < 200 ? name.count : 200), name.at);
         memcpy(ret + at, part.at, part.count);
         at += part.count;

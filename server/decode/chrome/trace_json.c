@@ -311,7 +311,7 @@ static enum outcome read_all(struct reader *reader)
 
     if (outcome == DONE && peek(reader) != 0)
         sink_note(reader->json.sink, "trailing", NOTE_INFO, 1,
-                  "Something follows behind the trace's end and is not read.");
+                  "Data after the end of the trace is not read.");
     return outcome;
 }
 
@@ -321,9 +321,9 @@ static void note_lost(struct reader *reader)
 
     if (lost->count > 0)
         sink_note(reader->json.sink, "damaged", NOTE_WARNING, lost->count,
-                  "Events that are no JSON are left out, %" PRIu64
-                  " bytes in all; the events behind them were read. The first stands at byte "
-                  "%" PRIu64 " (%s): %.*s",
+                  "Events that are not valid JSON are left out, %" PRIu64
+                  " bytes in total; the events after them were read. The first is at byte %" PRIu64
+                  " (%s): %.*s",
                   lost->bytes, lost->first_at, lost->first_why,
                   STR_ARG(text_str(&lost->first_text)));
 }
@@ -337,26 +337,26 @@ static void note_end(struct reader *reader, enum outcome outcome)
     note_lost(reader);
     if (packing->code != OK)
         sink_note(sink, "truncated", NOTE_WARNING, 1,
-                  "The file ends early: %s. What is whole was read; the file was probably cut off "
-                  "while copied: copy it again.",
+                  "The file ends early: %s. Everything before was read; the file was probably "
+                  "truncated while copied: copy it again.",
                   packing->message);
     else if (reader->stream.too_long)
         sink_note(sink, "damaged", NOTE_ERROR, 1,
-                  "An event at byte %" PRIu64 " is longer than %d MiB; nothing behind it was read.",
+                  "An event at byte %" PRIu64 " is longer than %d MiB; nothing after it was read.",
                   reader->stream.before, JSON_WINDOW_MAX >> 20);
     else if (outcome == ENDED && reader->no_bracket)
         sink_note(sink, "truncated", NOTE_INFO, 1,
-                  "The closing bracket is missing: the file ends behind an event, as a writer "
-                  "leaves it that was stopped.");
+                  "The closing bracket is missing: the file ends after an event, as when its "
+                  "writer is stopped.");
     else if (outcome == ENDED && !reader->lost.to_the_end)
-        sink_note(sink, "truncated", NOTE_WARNING, 1,
-                  "The file ends in the middle of an event or member, at byte %" PRIu64
-                  "; what is whole was read. It was probably cut off while copied: copy it again.",
-                  reader->stream.before +
-                      (uint64_t)(reader->stream.json.end - reader->stream.window));
+        sink_note(
+            sink, "truncated", NOTE_WARNING, 1,
+            "The file ends in the middle of an event or member, at byte %" PRIu64
+            "; everything before was read. It was probably truncated while copied: copy it again.",
+            reader->stream.before + (uint64_t)(reader->stream.json.end - reader->stream.window));
     else if (outcome == BROKEN)
         sink_note(sink, "damaged", NOTE_ERROR, 1,
-                  "At byte %" PRIu64 " the JSON is broken: %s. What stands before was read.",
+                  "The JSON is invalid at byte %" PRIu64 ": %s. Everything before was read.",
                   offset, reader->stream.json.what != NULL ? reader->stream.json.what : "no trace");
 }
 
@@ -430,17 +430,17 @@ static enum status decode(struct input *input, struct sink *sink, struct error *
     if (sink_failed(sink))
         status = fail(err, sink_error(sink)->code, "%s", sink_error(sink)->message);
     else if (reader->json.event_count == 0 && packing->code != OK)
-        status = fail(err, packing->code,
-                      "%s before its first event: it was probably cut off while copied, copy it "
-                      "again",
-                      packing->message);
+        status =
+            fail(err, packing->code,
+                 "%s before its first event: it was probably truncated while copied, copy it again",
+                 packing->message);
     else if (reader->json.event_count == 0 && reader->lost.count > 0)
-        status = fail(err, ERR_FORMAT, "the JSON is broken at byte %" PRIu64 ": %s",
+        status = fail(err, ERR_FORMAT, "the JSON is invalid at byte %" PRIu64 ": %s",
                       reader->lost.first_at, reader->lost.first_why);
     else if (reader->json.event_count == 0 && reader->json.odd.not_events > 0)
         status = fail(err, ERR_FORMAT, "no event is in the list: an event is no object");
     else if (reader->json.event_count == 0 && outcome == BROKEN)
-        status = fail(err, ERR_FORMAT, "the JSON is broken at byte %" PRIu64 ": %s",
+        status = fail(err, ERR_FORMAT, "the JSON is invalid at byte %" PRIu64 ": %s",
                       json_stream_offset(&reader->stream),
                       reader->stream.json.what != NULL ? reader->stream.json.what : "no trace");
     else

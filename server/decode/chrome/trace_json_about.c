@@ -21,33 +21,33 @@ static void note_odd(struct trace_json *json)
     const struct odd *odd = &json->odd;
 
     note(json, "without-time", NOTE_WARNING, odd->without_time,
-         "Events without a time (ts) that can be read are left out.");
+         "Events without a readable time (ts) are left out.");
     note(json, "unfinished", NOTE_WARNING, odd->without_duration,
          "Slices without a duration (dur) are shown as instants.");
     note(json, "negative-duration", NOTE_WARNING, odd->negative,
          "Slices that end before they begin are shown as instants.");
     note(json, "stray-times", NOTE_WARNING, odd->strays,
-         "Events whose time lies more than an hour from all others are set aside: their clock was "
-         "not read.");
+         "Events more than an hour away from all others are left out: their clock was probably not "
+         "set.");
     note(json, "stray-times", NOTE_WARNING, odd->beyond,
-         "Events whose time lies more than 53 days from the others are set aside.");
+         "Events more than 53 days away from all others are left out.");
     note(json, "stray-times", NOTE_WARNING, odd->too_long,
-         "Slices that last more than 53 days are set aside: their end was not read.");
+         "Slices longer than 53 days are left out: their end was probably not recorded.");
     note(json, "left-out", NOTE_WARNING, odd->not_events,
-         "What stands among the events and is no object is left out.");
+         "Items of the event list that are not objects are left out.");
     note(json, "damaged", NOTE_INFO, odd->no_comma, "A comma is missing between two events.");
     note(json, "unbalanced", NOTE_WARNING, odd->ends_alone,
-         "Ends of slices whose beginning is not in the file are left out.");
+         "Ends of slices whose begin is not in the file are left out.");
     note(json, "unbalanced", NOTE_WARNING, odd->ends_other,
-         "Ends that name a slice which is not open end the innermost one.");
+         "Ends that name a slice that is not open end the innermost open slice.");
     note(json, "unfinished", NOTE_WARNING, odd->cut,
-         "Slices whose end is not in the file are cut at the end of what encloses them.");
+         "Slices whose end is not in the file end with the slice around them.");
     note(json, "left-out", NOTE_WARNING, odd->too_many_open,
-         "Slices beyond a million that are open at a time are left out.");
+         "Slices beyond a million open at the same time are left out.");
     note(json, "args-left-out", NOTE_WARNING, odd->args_left_out,
          "Args beyond 4,096 of an event are left out.");
     note(json, "left-out", NOTE_WARNING, odd->not_numbers,
-         "Values of counters that are no numbers are left out.");
+         "Counter values that are not numbers are left out.");
     note(json, "left-out", NOTE_INFO, odd->snapshots,
          "Snapshots of objects and memory beyond 64 KiB, or 16 MiB together, are left out.");
     note(
@@ -64,9 +64,9 @@ static void note_odd(struct trace_json *json)
              "Slices of exactly 1 ps: JAX's exporter writes events without a duration that way.");
     if (json->is_jax && json->phase_counts['X'] > 0 && json->phase_counts['X'] % JAX_CAP_STEP == 0)
         sink_note(json->sink, "capped", NOTE_WARNING, json->phase_counts['X'],
-                  "The file holds %" PRIu64
-                  " million events and not one more, where JAX's exporter "
-                  "stops: the rest of the capture is in its *.xplane.pb only.",
+                  "The file holds exactly %" PRIu64
+                  " million events, the limit of JAX's exporter: the rest of the capture is only "
+                  "in its *.xplane.pb.",
                   json->phase_counts['X'] / JAX_CAP_STEP);
 }
 
@@ -79,7 +79,7 @@ static void note_phases(struct trace_json *json)
             continue;
         if (phase > 0x20 && phase < 0x7f)
             sink_note(sink, "not-shown", NOTE_INFO, json->odd.not_shown[phase],
-                      "Events of phase \"%c\", which is not known, are not shown.", (int)phase);
+                      "Events of the unknown phase \"%c\" are not shown.", (int)phase);
         else
             sink_note(sink, "not-shown", NOTE_INFO, json->odd.not_shown[phase],
                       "Events without a known phase are not shown.");
@@ -137,10 +137,10 @@ static void put_epoch(struct trace_json *json)
         !__builtin_add_overflow(zero_ns, json->unix_base_ns, &zero_ns))
         sink_epoch(json->sink, zero_ns);
     else
-        sink_no_epoch(json->sink, json->is_jax ? STR("JAX's JSON counts from the capture's start "
-                                                     "and does not say when that was")
-                                               : STR("the JSON does not say what its clock counts "
-                                                     "from"));
+        sink_no_epoch(json->sink, json->is_jax
+                                      ? STR("JAX's JSON counts time from the start of the capture, "
+                                            "whose date it does not record")
+                                      : STR("the JSON does not record the origin of its clock"));
 }
 
 void about_finish(struct trace_json *json)

@@ -64,14 +64,14 @@ static enum status open_whole(struct input *input, struct sink *sink, const char
         return fail(err, ERR_TRUNCATED, "the file is empty");
     if (ret->count > FILE_BYTES_MAX)
         return fail(err, ERR_LIMIT,
-                    "the file holds %zu bytes, more than the %" PRIu64 " that are read of a module",
+                    "the file has %zu bytes, more than the limit of %" PRIu64 " for a module",
                     ret->count, FILE_BYTES_MAX);
     sink_format(sink, format);
     sink_no_epoch(sink, STR("a compiled module has no time"));
     if (packing_cut)
         sink_note(sink, "truncated", NOTE_ERROR, 1,
-                  "The compressed file is cut off or damaged; what could be unpacked is shown. "
-                  "Copy it again.");
+                  "The compressed file is truncated or damaged; the part that could be unpacked is "
+                  "shown. Copy it again.");
     return OK;
 }
 
@@ -126,9 +126,9 @@ static enum status decode_proto(struct input *input, struct sink *sink, struct e
     bool is_whole = hlo_decode(&index, sink, &source, proto);
     hlo_index_free(&index);
     if (parts.module.at == NULL)
-        return fail(err, ERR_FORMAT,
-                    "the file holds no HLO module; it was probably cut off while "
-                    "copied: copy it again");
+        return fail(
+            err, ERR_FORMAT,
+            "the file holds no HLO module; it was probably truncated while copied: copy it again");
     if (!is_whole)
         say_damaged(sink, 1);
     return close_whole(sink, proto, err);

@@ -91,10 +91,11 @@ static const struct other_json {
      NULL},
 };
 static const char why_numbers[] =
-    "Rows of numbers, as PyTorch's export_memory_timeline writes them, without names of what holds "
-    "the memory; profile with profile_memory=True, whose *.pt.trace.json holds the allocations.";
+    "Rows of numbers written by PyTorch's export_memory_timeline, without names of what holds the "
+    "memory; profile with profile_memory=True instead, whose *.pt.trace.json holds the "
+    "allocations.";
 static const char why_json[] =
-    "JSON that is no trace: a trace is an array of events or an object with traceEvents.";
+    "JSON that is not a trace: a trace is an array of events or an object with traceEvents.";
 
 static bool is_in(const struct other_json *kind, struct str key, unsigned *found)
 {

@@ -101,8 +101,8 @@ static enum status decode(struct input *input, struct sink *sink, struct error *
     sink_format(sink, decode_nsys.name);
     if (packing_cut)
         sink_note(sink, "truncated", NOTE_ERROR, 1,
-                  "The compressed file is cut off or damaged; what could be unpacked is shown. "
-                  "Copy it again.");
+                  "The compressed file is truncated or damaged; the part that could be unpacked is "
+                  "shown. Copy it again.");
     nsys.arena = arena_create();
     nsys.scratch = scratch_create(input_temporary_dir(input));
     enum status status = decode_file(&nsys, file, err);

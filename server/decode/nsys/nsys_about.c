@@ -67,7 +67,7 @@ static void read_start(struct nsys *nsys)
     if (nsys_rows_next(&rows) && nsys_integer(&rows, 0, &epoch_ns))
         sink_epoch(nsys->sink, epoch_ns);
     else
-        sink_no_epoch(nsys->sink, STR("the export does not say when the session started"));
+        sink_no_epoch(nsys->sink, STR("the export does not record when the session started"));
     nsys_rows_close(&rows);
 }
 
@@ -177,7 +177,7 @@ static void read_diagnoses(struct nsys *nsys)
     }
     if (others > 0)
         sink_note(nsys->sink, "collector-info", NOTE_INFO, others,
-                  "More messages of the recording say nothing of losses.");
+                  "Other messages of the recording do not report losses.");
     nsys_rows_close(&rows);
 }
 
@@ -230,8 +230,8 @@ void nsys_about_end(struct nsys *nsys)
                   "Rows that name no thread or device are left out.");
     if (nsys->nvtx_other > 0)
         sink_note(nsys->sink, "left-out", NOTE_INFO, nsys->nvtx_other,
-                  "NVTX events that are no ranges, marks or names are not shown.");
+                  "NVTX events other than ranges, marks and names are not shown.");
     if (nsys->words.missing > 0)
         sink_note(nsys->sink, "unnamed-events", NOTE_WARNING, nsys->words.missing,
-                  "Some names are missing in the file's table of texts.");
+                  "Some names are missing from the file's table of strings.");
 }

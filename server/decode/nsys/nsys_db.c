@@ -23,7 +23,7 @@ enum {
 static enum status db_failed(const struct nsys_db *db, struct error *err)
 {
     return fail(err, ERR_FORMAT,
-                "the SQLite file cannot be read: %s; it was probably cut off while copied or is "
+                "the SQLite file cannot be read: %s; it was probably truncated while copied or is "
                 "still being written: copy it again, or export the report again",
                 sqlite3_errmsg(db->db));
 }
@@ -101,8 +101,8 @@ static bool allow_cut(struct nsys_db *db)
     if (size <= db->file.count)
         return true;
     sink_note(db->sink, "truncated", NOTE_ERROR, 1,
-              "The file should hold %" PRIu64 " bytes and holds %zu; rows are missing. Copy it "
-              "again.",
+              "The file should have %" PRIu64
+              " bytes but has %zu; rows are missing. Copy it again.",
               size, db->file.count);
     sqlite3_db_config(db->db, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
     return sqlite3_exec(db->db, "PRAGMA writable_schema=ON", NULL, NULL, NULL) == SQLITE_OK;

@@ -181,5 +181,5 @@ void nsys_read_open_ranges(struct nsys *nsys)
         return;
     nsys_table_read(nsys, &spec);
     sink_note(nsys->sink, "open-ranges", NOTE_INFO, nsys->open_ranges,
-              "NVTX ranges that nothing ended are shown until the end of the recording.");
+              "NVTX ranges without an end are shown until the end of the recording.");
 }

@@ -20,8 +20,8 @@ void nsys_words_open(struct nsys *nsys)
         nsys->words.by_id = nsys_rows_open(&nsys->db, table, "\"value\"", "WHERE \"id\" = ?");
     else
         sink_note(nsys->sink, "unnamed-events", NOTE_WARNING, 1,
-                  "The table of texts is not ordered by number as Nsight Systems writes it; "
-                  "names are missing.");
+                  "The table of strings is not in the order that Nsight Systems writes; names are "
+                  "missing.");
 }
 
 void nsys_words_close(struct nsys *nsys)

@@ -133,10 +133,9 @@ static void put_counts(struct nsys_jax *jax)
         jax_put_count(jax, STR("report_rows"), jax->call_count);
     if (jax->part_count > 1) {
         jax_put_count(jax, STR("processes"), jax->part_count - 1);
-        sink_note(
-            jax->sink, "unaligned", NOTE_INFO, jax->part_count - 1,
-            "Processes of a combined archive; each counts its times from the beginning of its "
-            "own recording.");
+        sink_note(jax->sink, "unaligned", NOTE_INFO, jax->part_count - 1,
+                  "Processes of a combined archive; each counts time from the start of its own "
+                  "recording.");
     }
 }
 
@@ -151,7 +150,7 @@ static enum status decode_with(struct input *input, struct sink *sink, const cha
     jax.scratch = scratch_create(input_temporary_dir(input));
     (void)jax_is_named(&jax, STR(""), STR(""), &whole); /* the first part */
     sink_format(sink, format);
-    sink_no_epoch(sink, STR("nsys-jax does not say when the recording started"));
+    sink_no_epoch(sink, STR("nsys-jax does not record when the recording started"));
     enum status status = read(&jax, input->bytes, err);
     if (status == OK)
         jax_put_ranges(&jax);
@@ -161,7 +160,7 @@ static enum status decode_with(struct input *input, struct sink *sink, const cha
                   "Rows of a report without times or a thread are left out.");
     if (jax.nameless > 0)
         sink_note(sink, "odd-rows", NOTE_INFO, jax.nameless,
-                  "Rows without a name, which sum up a process, are left out.");
+                  "Rows without a name, which are totals of a process, are left out.");
     jax_modules_free(&jax);
     scratch_destroy(jax.scratch);
     arena_destroy(jax.arena);

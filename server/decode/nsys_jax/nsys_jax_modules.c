@@ -110,8 +110,8 @@ struct module_entry {
 static void note_limit(struct nsys_jax *jax)
 {
     sink_note(jax->sink, "limit", NOTE_WARNING, 1,
-              "A module of the archive is left out: it, or all together, unpack to more than is "
-              "read.");
+              "A module of the archive is left out: it, or all modules together, exceed the size "
+              "limit when unpacked.");
 }
 
 /* False: it is damaged. */

@@ -69,9 +69,10 @@ static enum status read_schema(struct parquet *parquet, struct thrift *thrift,
         struct element element = read_element(thrift);
 
         if (element.children > 0 || element.repetition > 1)
-            return fail(err, ERR_UNSUPPORTED,
-                        "column %.*s of the Parquet table is nested or repeated, which is not read",
-                        STR_ARG(element.name));
+            return fail(
+                err, ERR_UNSUPPORTED,
+                "column %.*s of the Parquet table is nested or repeated, which is not supported",
+                STR_ARG(element.name));
         if (element.type < 0 || element.type > PARQUET_FIXED_BYTES || element.length < 0 ||
             element.length > UINT16_MAX)
             return fail(err, ERR_FORMAT, "column %.*s of the Parquet table has no type",
@@ -210,7 +211,7 @@ enum status parquet_open(struct bytes file, struct parquet_budget *budget, struc
     *ret = (struct parquet){.file = file, .arena = arena, .budget = budget};
     if (file.count < 12 || !parquet_is(file) || memcmp(file.at + file.count - 4, "PAR1", 4) != 0)
         return fail(err, ERR_TRUNCATED,
-                    "the Parquet table has no footer; it was probably cut off while copied: copy "
+                    "the Parquet table has no footer; it was probably truncated while copied: copy "
                     "it again");
     const uint8_t *end = file.at + file.count - 8;
     uint32_t size;

@@ -126,7 +126,8 @@ static enum status unpack_page(struct column_reader *reader, struct bytes packed
         break;
     default:
         return fail(reader->err, ERR_UNSUPPORTED,
-                    "the Parquet table is packed by codec %" PRId32 ", which is not read",
+                    "the Parquet table is compressed with codec %" PRId32
+                    ", which is not supported",
                     reader->codec);
     }
     *ret = (struct bytes){.at = to, .count = count};
@@ -303,8 +304,8 @@ static enum status open_values(struct column_reader *reader, const struct page *
         return OK;
     default:
         return fail(reader->err, ERR_UNSUPPORTED,
-                    "column %.*s of the Parquet table is encoded in way %" PRId64
-                    ", which is not read",
+                    "column %.*s of the Parquet table has encoding %" PRId64
+                    ", which is not supported",
                     STR_ARG(reader->column->name), page->encoding);
     }
 }

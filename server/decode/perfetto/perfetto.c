@@ -396,40 +396,40 @@ static void say_what_was_odd(struct perfetto *trace)
 
     if (unread_count > 0)
         sink_note(trace->sink, "not-read", NOTE_INFO, unread_count,
-                  "Packets that are not read: %.*s.", STR_ARG(text_str(&unread)));
+                  "Packets of these kinds are not read: %.*s.", STR_ARG(text_str(&unread)));
     text_free(&unread);
     say(trace, "no-events", NOTE_WARNING, trace->packet_count > 0 && !trace->has_events,
-        "The trace holds no track events: whatever it recorded is of kinds that are not read.");
+        "The trace holds no track events; what it recorded is of kinds that jviewd does not read.");
     if (trace->damage_count > 0)
         sink_note(trace->sink, "corrupt", NOTE_ERROR, trace->damage_count,
                   "Parts of the file could not be read and are left out, the first at byte %" PRIu64
-                  "; copy the file again if the original is whole.",
+                  "; copy the file again if the original is intact.",
                   trace->damage_first);
     say(trace, "corrupt", NOTE_ERROR, trace->packed_failure_count,
-        "Some packed packets could not be unpacked whole.");
+        "Some compressed packets could not be unpacked completely.");
     say(trace, "lost-packets", NOTE_WARNING, trace->lost_packet_count,
         "The recorder lost packets, because its buffer was full; record with a larger one.");
     say(trace, "lost-state", NOTE_WARNING, trace->lost_state_count,
-        "Some packets stand before what explains them, as in a ring buffer, and are left out.");
+        "Some packets come before the packets that they depend on, as in a ring buffer, and are "
+        "left out.");
     say(trace, "lost-names", NOTE_WARNING, trace->lost_text_count,
         "Some names are not in the file.");
     say(trace, "no-time", NOTE_WARNING, trace->timeless_count,
         "Some events have no time and are left out.");
     say(trace, "clocks", NOTE_WARNING, trace->unresolved_count,
-        "Some times stand on a clock that no snapshot joins with the others; they are shown as "
-        "they are.");
+        "Some times are on a clock that no snapshot relates to the others; they are shown "
+        "unchanged.");
     say(trace, "clocks", NOTE_WARNING, trace->crowded_count,
-        "Some times stand on clocks beyond the 1,024 pairs that are joined; they are shown as they "
-        "are.");
+        "Some times are on clocks beyond the limit of 1,024 pairs; they are shown unchanged.");
     say(trace, "unmatched-ends", NOTE_WARNING, trace->unmatched_end_count,
-        "Some ends have no begin: those slices began before the trace and are left out.");
+        "Some ends have no begin: their slices began before the trace and are left out.");
     say(trace, "too-deep", NOTE_WARNING, trace->too_deep_count,
-        "Some slices are nested too deep and seem not to end.");
+        "Some slices are nested too deeply and appear never to end.");
     say(trace, "orphan-counters", NOTE_WARNING, trace->orphan_counter_count,
-        "Some values of counters name a track that is no counter, and are left out.");
+        "Some counter values name a track that is not a counter, and are left out.");
     say(trace, "args-left-out", NOTE_WARNING, trace->left_out_count,
-        "Some events have more arguments, arrows, categories or counters than are kept; the last "
-        "ones are left out.");
+        "Some events have too many arguments, flow arrows, categories or counters; the last ones "
+        "are left out.");
     say(trace, "phases", NOTE_INFO, trace->phase_count,
         "Some events are of types that are not read.");
     say(trace, "not-read", NOTE_INFO, trace->extension_count,
@@ -462,12 +462,12 @@ static enum status end_early(struct perfetto *trace, const struct error *broken,
 
     if (trace->packet_count == 0)
         return fail(err, broken->code,
-                    is_cut ? "%s; the file was probably cut off while copied: copy it again"
+                    is_cut ? "%s; the file was probably truncated while copied: copy it again"
                            : "%s; the file is damaged: copy it again",
                     broken->message);
     sink_note(trace->sink, is_cut ? "truncated" : "corrupt", NOTE_ERROR, 1,
-              "The file ends early, at byte %zu: %s. Packets behind that are missing; the file was "
-              "probably cut off while copied: copy it again.",
+              "The file ends early, at byte %zu: %s. Later packets are missing; the file was "
+              "probably truncated while copied: copy it again.",
               trace->file.count, broken->message);
     return OK;
 }
@@ -510,8 +510,8 @@ static enum status decode(struct input *input, struct sink *sink, struct error *
     sink_format(sink, decode_perfetto.name);
     if (packing_cut)
         sink_note(sink, "truncated", NOTE_ERROR, 1,
-                  "The compressed file is cut off or damaged; what could be unpacked is shown. "
-                  "Copy it again.");
+                  "The compressed file is truncated or damaged; the part that could be unpacked is "
+                  "shown. Copy it again.");
     trace.scratch = scratch_create(input_temporary_dir(input));
     trace.clocks = perfetto_clocks_create(trace.scratch);
     enum status status = decode_trace(&trace, err);

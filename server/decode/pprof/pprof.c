@@ -186,7 +186,7 @@ static void say_about(struct pprof *profile, const struct about *about)
     if (about->time_ns > 0)
         sink_epoch(profile->sink, about->time_ns);
     else
-        sink_no_epoch(profile->sink, STR("the profile does not say when it was taken"));
+        sink_no_epoch(profile->sink, STR("the profile does not record when it was taken"));
     put_text_property(profile, "drop_frames", about->drop_frames);
     put_text_property(profile, "keep_frames", about->keep_frames);
     put_text_property(profile, "default_sample_type", about->default_type);
@@ -231,7 +231,7 @@ static void say_what_was_odd(const struct pprof *profile)
     if (profile->damage_count > 0)
         sink_note(sink, "corrupt", NOTE_ERROR, profile->damage_count,
                   "Parts of the file could not be read and are left out, the first at byte %" PRIu64
-                  " of the unpacked file; copy the file again if the original is whole.",
+                  " of the unpacked file; copy the file again if the original is intact.",
                   profile->damage_first);
     if (tables->lost_string_count > 0)
         sink_note(sink, "lost-names", NOTE_WARNING, tables->lost_string_count,
@@ -244,12 +244,12 @@ static void say_what_was_odd(const struct pprof *profile)
                   "address.");
     if (profile->odd_value_count > 0)
         sink_note(sink, "odd-values", NOTE_WARNING, profile->odd_value_count,
-                  "Some samples have fewer or more values than there are sample types; what is "
-                  "missing counts as 0, what is too much is left out.");
+                  "Some samples have fewer or more values than there are sample types; missing "
+                  "values count as 0, extra ones are left out.");
     if (profile->negative_count > 0)
         sink_note(sink, "unknown-sizes", NOTE_WARNING, profile->negative_count,
-                  "Some values are negative: JAX writes -1 for an executable whose size it does "
-                  "not know. They are summed as they stand.");
+                  "Some values are negative: JAX writes -1 for an executable of unknown size. They "
+                  "are summed as they are.");
     if (profile->too_deep_count > 0)
         sink_note(sink, "too-deep", NOTE_WARNING, profile->too_deep_count,
                   "Some stacks are too deep; their outermost calls are left out.");
@@ -266,13 +266,14 @@ static enum status end_early(const struct pprof *profile, const struct error *br
 
     if (profile->sample_count == 0)
         return fail(err, broken->code,
-                    is_cut ? "%s; the file was probably cut off while copied: copy it again"
+                    is_cut ? "%s; the file was probably truncated while copied: copy it again"
                            : "%s; the file is damaged: copy it again",
                     broken->message);
-    sink_note(profile->sink, is_cut ? "truncated" : "corrupt", NOTE_ERROR, 1,
-              "The file ends early, at byte %zu: %s. Samples behind that are missing, and names of "
-              "others may be; the file was probably cut off while copied: copy it again.",
-              profile->file.count, broken->message);
+    sink_note(
+        profile->sink, is_cut ? "truncated" : "corrupt", NOTE_ERROR, 1,
+        "The file ends early, at byte %zu: %s. Later samples are missing, and names of others may "
+        "be missing too; the file was probably truncated while copied: copy it again.",
+        profile->file.count, broken->message);
     return OK;
 }
 
@@ -302,8 +303,8 @@ static enum status decode(struct input *input, struct sink *sink, struct error *
     sink_format(sink, decode_pprof.name);
     if (packing_cut)
         sink_note(sink, "truncated", NOTE_ERROR, 1,
-                  "The compressed file is cut off or damaged; what could be unpacked is shown. "
-                  "Copy it again.");
+                  "The compressed file is truncated or damaged; the part that could be unpacked is "
+                  "shown. Copy it again.");
     profile.tables.scratch = scratch_create(input_temporary_dir(input));
     enum status status = decode_profile(&profile, err);
     pprof_stacks_free(profile.stacks);

@@ -303,7 +303,7 @@ static void read_all(struct record *record)
                           record_process_track(record), record->last_end);
     if (record->cut > 0)
         sink_note(record->sink, "open-ranges", NOTE_INFO, record->cut,
-                  "Ranges that nothing ended are shown until the end of the recording.");
+                  "Ranges without an end are shown until the end of the recording.");
     record_note_losses(record);
 }
 

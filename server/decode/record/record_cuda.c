@@ -461,18 +461,17 @@ void record_cuda_note(struct record_cuda *cuda)
 {
     if (cuda->without_time > 0)
         sink_note(cuda->sink, "no-times", NOTE_WARNING, cuda->without_time,
-                  "Not shown, for CUPTI gave them no time: %" PRIu64
-                  " of all kernels, copies and calls; so it does when its memory on the GPU is "
-                  "full.",
+                  "Not shown, because CUPTI gave them no time: %" PRIu64
+                  " kernels, copies and calls. It does so when its memory on the GPU is full.",
                   cuda->without_time);
     if (cuda->inverted > 0)
         sink_note(cuda->sink, "inverted-times", NOTE_WARNING, cuda->inverted,
-                  "Not shown, for they end before they begin: %" PRIu64
-                  " of all kernels, copies and calls.",
+                  "Not shown, because they end before they begin: %" PRIu64
+                  " kernels, copies and calls.",
                   cuda->inverted);
     if (cuda->without_place > 0)
         sink_note(cuda->sink, "unplaced", NOTE_WARNING, cuda->without_place,
-                  "Not shown, for they name no device: %" PRIu64 " of all kernels and copies.",
+                  "Not shown, because they name no device: %" PRIu64 " kernels and copies.",
                   cuda->without_place);
 }
 

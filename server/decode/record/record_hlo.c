@@ -311,9 +311,8 @@ void record_hlo_note(struct record *record)
 {
     if (record->hlo.refused > 0)
         sink_note(record->sink, "unjoined", NOTE_WARNING, record->hlo.refused,
-                  "Not joined, for the spool has more than are kept: %" PRIu64
-                  " of all ranges and launches; kernels that they started stand without their HLO "
-                  "op.",
+                  "Not joined, because the spool has too many: %" PRIu64
+                  " ranges and launches; kernels that they started have no HLO op.",
                   record->hlo.refused);
 }
 

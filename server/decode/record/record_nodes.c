@@ -103,10 +103,11 @@ uint32_t record_nodes_args(struct record *record, int64_t node, int64_t correlat
 void record_nodes_note(struct record *record)
 {
     if (record->nodes.refused > 0)
-        sink_note(record->sink, "unjoined", NOTE_WARNING, record->nodes.refused,
-                  "Not joined with the ranges that built them, for the spool has more than are "
-                  "kept: %" PRIu64 " of all nodes of CUDA graphs.",
-                  record->nodes.refused);
+        sink_note(
+            record->sink, "unjoined", NOTE_WARNING, record->nodes.refused,
+            "Not joined with the ranges that built them, because the spool has too many: %" PRIu64
+            " nodes of CUDA graphs.",
+            record->nodes.refused);
 }
 
 void record_nodes_free(struct record_nodes *nodes)

@@ -36,7 +36,7 @@ enum status record_open(struct bytes bytes, struct record_file *ret, struct erro
                     "a spool of version %u, of a newer jview-collect; this jviewd reads version %d",
                     ret->head.version, SPOOL_VERSION);
     if (!checks((struct bytes){.at = bytes.at, .count = sizeof ret->head}))
-        return fail(err, ERR_FORMAT, "the spool's head does not check: its bytes were changed");
+        return fail(err, ERR_FORMAT, "the spool's header is damaged: its checksum does not match");
     record_rewind(ret);
     return OK;
 }

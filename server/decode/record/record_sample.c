@@ -138,8 +138,8 @@ void record_samples_note(const struct record_samples *samples)
     for (int kind = 0; kind < SAMPLERS; kind++)
         if (samples->counts[kind] > 0)
             sink_note(sink, "samples", NOTE_INFO, samples->counts[kind],
-                      "%" PRIu64 " sample%s of %s, %" PRId64
-                      " looks a second at each thread: shares are estimates.",
+                      "%" PRIu64 " sample%s of %s, taken %" PRId64
+                      " times per second per thread: shares are estimates.",
                       samples->counts[kind], plural_s(samples->counts[kind]), kinds[kind].what,
                       samples->hz[kind]);
     if (samples->no_caller > 0)

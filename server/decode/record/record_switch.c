@@ -76,8 +76,7 @@ void record_switch_put(const struct record_switch *recording, struct sink *sink,
                             turn + 1 < recording->count ? recording->turns[turn + 1].at : last_at);
     }
     sink_note(sink, "captures", NOTE_INFO, count,
-              "%" PRIu64 " capture%s recorded, drawn as a track; what happened outside was not "
-              "asked for.",
+              "%" PRIu64 " capture%s recorded, drawn as a track; nothing was recorded outside.",
               count, plural_s(count));
     if (recording->refused > 0)
         sink_note(sink, "unread", NOTE_INFO, recording->refused,

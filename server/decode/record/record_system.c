@@ -288,7 +288,7 @@ static void note_slowed(struct record_system *system, int64_t place)
     }
     if (said.count > 0)
         sink_note(system->sink, "gpu-slowed", is_grave ? NOTE_WARNING : NOTE_INFO, most,
-                  "%.*s was slowed down: of %" PRIu64 " looks, %.*s.",
+                  "%.*s was throttled: of %" PRIu64 " samples, %.*s.",
                   STR_ARG(sink_text(system->sink, gpu->name)), gpu->looks, STR_ARG(said));
 }
 
@@ -303,7 +303,6 @@ void record_system_end(struct record_system *system)
     }
     if (system->unread > 0)
         sink_note(system->sink, "unread", NOTE_INFO, system->unread,
-                  "%" PRIu64
-                  " figures of the machine are of kinds that this version does not know.",
+                  "%" PRIu64 " machine metrics are of kinds that this version does not know.",
                   system->unread);
 }

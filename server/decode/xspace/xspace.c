@@ -80,7 +80,7 @@ static void say_hostname(struct xspace *space, struct str name)
     } else if (!str_equal(name, space->hostname)) {
         sink_note(
             space->sink, "several-hosts", NOTE_WARNING, 1,
-            "The file holds profiles of several hosts and shows them as one; another is %.*s.",
+            "The file holds profiles of several hosts, which are shown as one; another is %.*s.",
             STR_ARG(name));
     }
 }
@@ -145,20 +145,21 @@ static void say_what_was_odd(const struct xspace *space)
     struct sink *sink = space->sink;
 
     if (space->damage_count > 0)
-        sink_note(sink, "corrupt", NOTE_ERROR, space->damage_count,
-                  "Parts of the file could not be read and are left out, the first (%s) at byte "
-                  "%" PRIu64 "; copy the file again if the original is whole.",
-                  space->damage_what, space->damage_first);
+        sink_note(
+            sink, "corrupt", NOTE_ERROR, space->damage_count,
+            "Parts of the file could not be read and are left out, the first (%s) at byte %" PRIu64
+            "; copy the file again if the original is intact.",
+            space->damage_what, space->damage_first);
     if (space->clamped_count > 0)
         sink_note(sink, "clamped-times", NOTE_WARNING, space->clamped_count,
-                  "Some events have a negative duration, or times out of range; they are cut to "
-                  "what fits and flagged.");
+                  "Some events have a negative duration or times out of range; they are clipped to "
+                  "the valid range and flagged.");
     if (space->undescribed_count > 0)
         sink_note(sink, "unnamed-events", NOTE_WARNING, space->undescribed_count,
                   "Some events have no name in the file and are shown by their number.");
     if (space->empty_sample_count > 0)
         sink_note(sink, "empty-samples", NOTE_WARNING, space->empty_sample_count,
-                  "Some samples of counters hold no number and are left out.");
+                  "Some counter samples are not numbers and are left out.");
     if (space->dropped_arg_count > 0)
         sink_note(sink, "dropped-args", NOTE_WARNING, space->dropped_arg_count,
                   "Some events have too many arguments; the last ones are left out.");
@@ -172,12 +173,12 @@ static enum status end_early(const struct xspace *space, const struct error *bro
 
     if (space->plane_whole_count == 0 && space->slice_count == 0 && space->sample_count == 0)
         return fail(err, broken->code,
-                    is_cut ? "%s; the file was probably cut off while copied: copy it again"
+                    is_cut ? "%s; the file was probably truncated while copied: copy it again"
                            : "%s; the file is damaged: copy it again",
                     broken->message);
     sink_note(space->sink, is_cut ? "truncated" : "corrupt", NOTE_ERROR, 1,
-              "The file ends early, at byte %zu: %s. Events behind that are missing, and names of "
-              "others may be; the file was probably cut off while copied: copy it again.",
+              "The file ends early, at byte %zu: %s. Later events are missing, and names of others "
+              "may be missing too; the file was probably truncated while copied: copy it again.",
               space->file.count, broken->message);
     return OK;
 }
@@ -210,8 +211,8 @@ static enum status decode(struct input *input, struct sink *sink, struct error *
     sink_format(sink, decode_xspace.name);
     if (packing_cut)
         sink_note(sink, "truncated", NOTE_ERROR, 1,
-                  "The compressed file is cut off or damaged; what could be unpacked is shown. "
-                  "Copy it again.");
+                  "The compressed file is truncated or damaged; the part that could be unpacked is "
+                  "shown. Copy it again.");
     enum status status = decode_space(&space, err);
     free(space.planes);
     free(space.line_tracks);

@@ -104,7 +104,7 @@ static void say_aggregated(struct plane *plane)
     }
     if (count > 0)
         sink_note(sink, "aggregated-events", NOTE_INFO, count,
-                  "%.*s holds sums of events without their times; they are properties of the "
+                  "%.*s holds totals of events without their times; they are properties of the "
                   "track, not slices.",
                   STR_ARG(plane->scan->name));
 }

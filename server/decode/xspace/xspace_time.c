@@ -54,13 +54,13 @@ void time_say_epoch(struct xspace *space)
 
     if (space->shifted_line_count > 0)
         sink_note(space->sink, "mixed-clocks", NOTE_WARNING, space->shifted_line_count,
-                  "Some lines hold times of another clock than the rest; they are drawn from the "
-                  "start of the file.");
+                  "Some lines use another clock than the rest; they are drawn from the start of "
+                  "the file.");
     if (space->zero_ns >= unix_from_ns)
         sink_epoch(space->sink, space->zero_ns);
     else if (!space->has_start)
-        sink_no_epoch(space->sink, STR("the file holds no profile_start_time, so its times have "
-                                       "no place in the calendar"));
+        sink_no_epoch(space->sink,
+                      STR("the file holds no profile_start_time, so its date is unknown"));
     else if (__builtin_add_overflow(space->start_ns, space->zero_ns, &epoch_ns))
         sink_no_epoch(space->sink, STR("profile_start_time is out of range"));
     else

@@ -66,8 +66,7 @@ static enum status private_dir(const char *dir, struct error *err)
         return fail(err, ERR_IO, "%s: %s", dir, strerror(errno));
     if (!S_ISDIR(info.st_mode) || info.st_uid != geteuid() || (info.st_mode & 077) != 0)
         return fail(err, ERR_PERMISSION,
-                    "%s must be a directory of yours that nobody else may enter (mode 0700): the "
-                    "access token is kept there",
+                    "%s must be your directory with mode 0700: the access token is stored there",
                     dir);
     return OK;
 }

@@ -39,18 +39,18 @@ static bool refuse(struct verdict *verdict, int status, const char *type, struct
 static bool check_headers(const struct wire *wire, struct verdict *verdict)
 {
     if (wire->header_count >= GATE_HEADERS_MAX)
-        return refuse(verdict, 431, "too-large", STR("A request has fewer than 64 headers."));
+        return refuse(verdict, 431, "too-large", STR("A request may have at most 63 headers."));
     for (uint32_t i = 0; i < wire->header_count; i++) {
         struct str value = wire->headers[i].value;
 
         if (!header_is_token(wire->headers[i].name))
-            return refuse(verdict, 400, "bad-request", STR("A header's name is no token."));
+            return refuse(verdict, 400, "bad-request", STR("The name of a header is not a token."));
         for (size_t k = 0; k < value.count; k++) {
             uint8_t c = (uint8_t)value.at[k];
 
             if ((c < ' ' && c != '\t') || c == 127)
                 return refuse(verdict, 400, "bad-request",
-                              STR("A header's value holds a control character."));
+                              STR("The value of a header contains a control character."));
         }
     }
     return true;
@@ -117,7 +117,8 @@ static bool check_host(const struct gate *gate, const struct wire *wire, struct 
     uint32_t count = header_count(wire, STR("host"), &host);
 
     if (count != 1)
-        return refuse(verdict, 403, "wrong-host", STR("A request names exactly one Host."));
+        return refuse(verdict, 403, "wrong-host",
+                      STR("A request must have exactly one Host header."));
     struct str name = host_name(host);
     if (name.count == 0 || !name_is_ours(gate, name))
         return refuse(verdict, 403, "wrong-host",
@@ -171,7 +172,7 @@ static bool check_origin(const struct gate *gate, const struct wire *wire, struc
     header_count(wire, STR("host"), &host);
     if (origins > 1 || sites > 1)
         return refuse(verdict, 400, "bad-request",
-                      STR("Origin and Sec-Fetch-Site stand at most once."));
+                      STR("Origin and Sec-Fetch-Site may appear only once."));
     if (origins == 1 && gate->perfetto_cors && is_perfetto_path(verdict->path) &&
         str_equal(origin, STR(GATE_PERFETTO_ORIGIN))) {
         verdict->cors = true;
@@ -179,7 +180,7 @@ static bool check_origin(const struct gate *gate, const struct wire *wire, struc
     }
     if (origins == 1 && !origin_is_ours(gate, origin, host))
         return refuse(verdict, 403, "wrong-origin",
-                      STR("Pages of another origin may not ask this server."));
+                      STR("Pages of other origins may not send requests to this server."));
     if (sites == 0 || str_equal(site, STR("same-origin")) || str_equal(site, STR("none")))
         return true;
 
@@ -197,7 +198,8 @@ static bool check_origin(const struct gate *gate, const struct wire *wire, struc
         str_equal(wire->method, STR("GET")) && str_equal(mode, STR("navigate")) &&
         str_equal(destination, STR("iframe")))
         return true;
-    return refuse(verdict, 403, "cross-site", STR("Other sites may link to pages here, no more."));
+    return refuse(verdict, 403, "cross-site",
+                  STR("Other sites may only link to pages of this server."));
 }
 
 static bool check_body(const struct wire *wire, struct verdict *verdict)
@@ -209,23 +211,24 @@ static bool check_body(const struct wire *wire, struct verdict *verdict)
     uint64_t bytes = 0;
 
     if (lengths + encodings > 1)
-        return refuse(
-            verdict, 400, "bad-request",
-            STR("A body's length is told once: by one Content-Length or one Transfer-Encoding."));
+        return refuse(verdict, 400, "bad-request",
+                      STR("A request with a body needs exactly one Content-Length or "
+                          "Transfer-Encoding header."));
     if (encodings == 1 && !str_equal_fold(encoding, STR("chunked")))
         return refuse(verdict, 400, "bad-request",
-                      STR("Transfer-Encoding is chunked or not there."));
+                      STR("The only Transfer-Encoding supported is chunked."));
     for (size_t i = 0; i < length.count; i++) {
         if (length.at[i] < '0' || length.at[i] > '9')
-            return refuse(verdict, 400, "bad-request", STR("Content-Length is a whole number."));
+            return refuse(verdict, 400, "bad-request",
+                          STR("Content-Length must be a whole number."));
     }
     if (lengths == 1 && !str_to_u64(length, &bytes))
-        return refuse(verdict, 400, "bad-request", STR("Content-Length is a whole number."));
+        return refuse(verdict, 400, "bad-request", STR("Content-Length must be a whole number."));
     if (!post && (encodings == 1 || bytes > 0))
-        return refuse(verdict, 400, "bad-request", STR("Only POST carries a body."));
+        return refuse(verdict, 400, "bad-request", STR("Only POST may have a body."));
     bool file = post && is_upload_path(verdict->path);
     if (bytes > (file ? (uint64_t)INT64_MAX : GATE_BODY_BYTES_MAX))
-        return refuse(verdict, 413, "too-large", STR("A body holds at most 1 MiB."));
+        return refuse(verdict, 413, "too-large", STR("A body may have at most 1 MiB."));
     verdict->body_bytes = encodings == 1 ? -1 : (int64_t)bytes;
     if (!post)
         return true;
@@ -239,8 +242,8 @@ static bool check_body(const struct wire *wire, struct verdict *verdict)
     if (types != 1 ||
         !str_equal_fold(type, file ? STR("application/octet-stream") : STR("application/json")))
         return refuse(verdict, 415, "unsupported-type",
-                      file ? STR("A file comes as application/octet-stream.")
-                           : STR("POST takes application/json."));
+                      file ? STR("A file must be sent as application/octet-stream.")
+                           : STR("The body of a POST must be application/json."));
     return true;
 }
 
@@ -310,11 +313,11 @@ static bool check_query(struct str query, struct verdict *verdict)
 
         if (c <= ' ' || c >= 127 || c == '#')
             return refuse(verdict, 400, "bad-request",
-                          STR("A query string is ASCII; encode other bytes as %XX."));
+                          STR("A query string must be ASCII; encode other bytes as %XX."));
         params += c == '&';
     }
     if (params > GATE_PARAMS_MAX)
-        return refuse(verdict, 400, "bad-request", STR("A query has at most 64 parameters."));
+        return refuse(verdict, 400, "bad-request", STR("A query may have at most 64 parameters."));
     verdict->query = query;
     return true;
 }
@@ -340,9 +343,10 @@ static bool check_target(const struct gate *gate, const struct wire *wire, struc
     struct str target = wire->target, path;
 
     if (target.count > GATE_TARGET_BYTES_MAX)
-        return refuse(verdict, 414, "too-large", STR("An address holds at most 8 KiB."));
+        return refuse(verdict, 414, "too-large", STR("An address may have at most 8 KiB."));
     if (target.count == 0 || target.at[0] != '/')
-        return refuse(verdict, 400, "bad-request", STR("A request's address begins with a slash."));
+        return refuse(verdict, 400, "bad-request",
+                      STR("The address of a request must begin with a slash."));
     const char *mark = memchr(target.at, '?', target.count);
     struct str raw =
         mark == NULL ? target : (struct str){.at = target.at, .count = (size_t)(mark - target.at)};
@@ -376,7 +380,7 @@ void gate_check(const struct gate *gate, const struct wire *wire, struct arena *
 {
     *ret = (struct verdict){.path = STR("/")};
     if (!str_equal(wire->version, STR("1.1")) && !str_equal(wire->version, STR("1.0"))) {
-        refuse(ret, 505, "bad-request", STR("HTTP/1.0 and HTTP/1.1 are spoken here."));
+        refuse(ret, 505, "bad-request", STR("This server speaks HTTP/1.0 and HTTP/1.1."));
         return;
     }
     if (!check_headers(wire, ret) || !check_target(gate, wire, arena, ret) ||
@@ -384,5 +388,6 @@ void gate_check(const struct gate *gate, const struct wire *wire, struct arena *
         !check_origin(gate, wire, ret))
         return;
     if (check_body(wire, ret) && ret->preflight && !ret->cors)
-        refuse(ret, 403, "wrong-origin", STR("Pages of another origin may not ask this server."));
+        refuse(ret, 403, "wrong-origin",
+               STR("Pages of other origins may not send requests to this server."));
 }

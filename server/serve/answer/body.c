@@ -51,7 +51,7 @@ static enum status take_all(struct request *req, json_t *object, const struct bo
         const struct body_member *member = find(members, count, name);
 
         if (member == NULL)
-            return fail(err, ERR_INVALID, "nobody asked for \"%.100s\"; the first member is \"%s\"",
+            return fail(err, ERR_INVALID, "there is no member \"%.100s\" here; the first is \"%s\"",
                         name, members[0].name);
         TRY(take(req, member, value, err));
     }
@@ -72,10 +72,11 @@ enum status body_read(struct request *req, const struct body_member *members, ui
         json_loadb((const char *)req->body.at, req->body.count, JSON_REJECT_DUPLICATES, &why);
 
     if (object == NULL)
-        return fail(err, ERR_INVALID, "the body is no JSON: %s at byte %d", why.text, why.position);
+        return fail(err, ERR_INVALID, "the body is not valid JSON: %s at byte %d", why.text,
+                    why.position);
     enum status status = json_is_object(object)
                              ? take_all(req, object, members, count, err)
-                             : fail(err, ERR_INVALID, "the body is a JSON object");
+                             : fail(err, ERR_INVALID, "the body must be a JSON object");
     json_decref(object);
     return status;
 }

@@ -24,7 +24,7 @@ static void handle(void *data)
 static enum status lost(struct error *err)
 {
     *err = (struct error){0};
-    return fail(err, ERR_IO, "a part of the index was gone when it was read");
+    return fail(err, ERR_IO, "part of the index disappeared while it was read");
 }
 
 enum status reply_handle(struct request *req, struct reply *reply, struct error *err)

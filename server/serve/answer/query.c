@@ -32,8 +32,8 @@ static enum status decode(struct str raw, struct arena *arena, struct str *ret, 
 
             if (high < 0 || low < 0)
                 return fail(err, ERR_INVALID,
-                            "the query string has a %% that no two hex digits follow; a %% itself "
-                            "is written %%25");
+                            "the query string has a %% without two hex digits after it; write a "
+                            "literal %% as %%25");
             c = (char)(high * 16 + low);
             if (c == '\0')
                 return fail(err, ERR_INVALID, "the query string holds a NUL byte (%%00)");
@@ -104,7 +104,7 @@ static enum status unknown_name(struct str name, const struct param *params, str
     }
     int length = name.count > 64 ? 64 : (int)name.count;
     if (nearest == NULL)
-        return fail(err, ERR_INVALID, "there is no parameter \"%.*s\" here: this takes none",
+        return fail(err, ERR_INVALID, "there is no parameter \"%.*s\": this endpoint takes none",
                     length, name.at);
     return fail(err, ERR_INVALID, "there is no parameter \"%.*s\" here; the nearest is \"%s\"",
                 length, name.at, nearest->name);
@@ -115,13 +115,13 @@ static enum status check_integer(const struct param *param, struct str value, st
     int64_t number;
 
     if (!str_to_i64(value, &number))
-        return fail(err, ERR_INVALID,
-                    "%s is \"%.*s\"; it takes a whole number from %lld to %lld, without exponent "
-                    "or unit",
-                    param->name, value.count > 64 ? 64 : (int)value.count, value.at,
-                    (long long)param->min, (long long)param->max);
+        return fail(
+            err, ERR_INVALID,
+            "%s is \"%.*s\"; it must be a whole number from %lld to %lld, without exponent or unit",
+            param->name, value.count > 64 ? 64 : (int)value.count, value.at, (long long)param->min,
+            (long long)param->max);
     if (number < param->min || number > param->max)
-        return fail(err, ERR_INVALID, "%s is %lld; it goes from %lld to %lld", param->name,
+        return fail(err, ERR_INVALID, "%s is %lld; it must be from %lld to %lld", param->name,
                     (long long)number, (long long)param->min, (long long)param->max);
     return OK;
 }
@@ -134,7 +134,7 @@ static enum status check_word(const struct param *param, struct str value, struc
         if (str_equal(cut(&words, '|'), value))
             return OK;
     }
-    return fail(err, ERR_INVALID, "%s is \"%.*s\"; it is one of %s", param->name,
+    return fail(err, ERR_INVALID, "%s is \"%.*s\"; it must be one of %s", param->name,
                 value.count > 64 ? 64 : (int)value.count, value.at, param->words);
 }
 

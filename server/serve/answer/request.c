@@ -142,8 +142,7 @@ static enum status not_ready(const struct run_record *run, struct error *err)
 {
     if (run->state == RUN_GONE)
         return fail(err, ERR_NOT_FOUND,
-                    "the files of run \"%.*s\" are no longer there, and what was read of them is "
-                    "not kept any more",
+                    "the files of run \"%.*s\" no longer exist, and their index has been removed",
                     STR_ARG(run->name));
     return fail(err, ERR_NOT_READY, "run \"%.*s\" is %s (%.0f %%): ask again", STR_ARG(run->name),
                 run_state_word(run->state), 100 * run->progress);
@@ -211,22 +210,22 @@ static void note_state(struct request *req)
 
     if (state->at->remade)
         add_note(state, "index-remade", NOTE_WARNING,
-                 STR("A part of this run's index was damaged on disk: it was made anew from its "
-                     "files, and this answer stands on the new one."));
+                 STR("Part of this run's index was damaged on disk. It was rebuilt from the run's "
+                     "files, and this answer comes from the new index."));
     if (at == RUN_WRITING || at == RUN_QUEUED || at == RUN_INDEXING)
         add_note(state, "stale", NOTE_INFO,
-                 STR("The run's files have changed since; this answer stands on the last state "
-                     "that was indexed."));
+                 STR("The run's files have changed since they were indexed; this answer comes from "
+                     "the last index."));
     if (at == RUN_GONE)
         add_note(state, "gone", NOTE_WARNING,
-                 STR("The run's files are no longer there; this answer stands on the index."));
+                 STR("The run's files no longer exist; this answer comes from the index."));
     if (at == RUN_PARTIAL)
-        add_note(state, "partial", NOTE_WARNING,
-                 str_format(req->arena,
-                            "Some files of the run could not be read (%.*s): this answer stands on "
-                            "%u host(s).",
-                            STR_ARG(failed_files(&state->at->run, req->arena)),
-                            state->at->run.host_count));
+        add_note(
+            state, "partial", NOTE_WARNING,
+            str_format(
+                req->arena,
+                "Some files of the run could not be read (%.*s): this answer covers %u host(s).",
+                STR_ARG(failed_files(&state->at->run, req->arena)), state->at->run.host_count));
     if (state->at->run.host_count == 0)
         add_note(state, "no-timeline", NOTE_INFO, run_no_timeline(&state->at->run, req->arena));
 }
@@ -307,17 +306,17 @@ static struct str aligned_text(struct request *req, uint32_t aligned)
     const struct run_traces *traces = &req->state->at->traces;
 
     if (traces->host_count <= 1)
-        return STR("One host was asked for: there is no clock to compare its own with.");
+        return STR("Only one host was selected: there is no other clock to compare with.");
     uint32_t others = traces->host_count - 1;
 
     if (aligned == others)
         return str_format(req->arena,
-                          "All %u hosts are laid by what they did together instead of by their "
-                          "clocks; /api/run tells each host's skew from %.*s.",
+                          "All %u hosts are aligned by shared collectives instead of by their "
+                          "clocks; /api/run shows the skew of each host from %.*s.",
                           traces->host_count, STR_ARG(traces->hosts[0].name));
     return str_format(req->arena,
-                      "%u of the %u hosts beside %.*s are laid by what they did together, the "
-                      "others stand by their clocks; /api/run tells why their skew is not known.",
+                      "%u of the %u hosts other than %.*s are aligned by shared collectives, the "
+                      "others by their clocks; /api/run says why their skew is not known.",
                       aligned, others, STR_ARG(traces->hosts[0].name));
 }
 
@@ -406,11 +405,12 @@ static enum status hold_others(struct request *req, struct error *err)
     state->at->other_count = count;
     state->at->others_held = true;
     if (left_out > 0)
-        add_note(state, "files-left-out", NOTE_WARNING,
-                 str_format(req->arena,
-                            "The run has %u more files beside its hosts than the %d that one "
-                            "answer reads.",
-                            left_out, OTHERS_MAX));
+        add_note(
+            state, "files-left-out", NOTE_WARNING,
+            str_format(
+                req->arena,
+                "The run has %u more files beside its hosts than the %d that one answer can read.",
+                left_out, OTHERS_MAX));
     return OK;
 }
 
@@ -552,11 +552,11 @@ enum status request_drop_damaged(struct request *req, struct error *err)
     state->at = damaged; /* the one that is waited for */
     if (damaged->run.state == RUN_GONE)
         return fail(err, ERR_FORMAT,
-                    "the index of run \"%.*s\" is damaged on disk, and its files are no longer "
-                    "there to make it anew: put them back, or ask for another run",
+                    "the index of run \"%.*s\" is damaged on disk, and the files needed to rebuild "
+                    "it no longer exist: restore them, or choose another run",
                     STR_ARG(damaged->run.name));
     return fail(err, ERR_NOT_READY,
-                "the index of run \"%.*s\" was damaged on disk and is made anew: ask again",
+                "the index of run \"%.*s\" was damaged on disk and is being rebuilt: try again",
                 STR_ARG(damaged->run.name));
 }
 

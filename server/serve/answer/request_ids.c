@@ -212,7 +212,8 @@ enum status request_page(struct request *req, struct page *ret, struct error *er
     if (cursor.count > 0 &&
         (cursor.at[0] != 'n' || !str_to_u64(str_skip(cursor, 1), &ret->offset) ||
          ret->offset > INT64_MAX))
-        return fail(err, ERR_INVALID, "cursor is \"%.*s\"; it takes the `next` of the reply before",
+        return fail(err, ERR_INVALID,
+                    "cursor is \"%.*s\"; it must be the `next` of the previous reply",
                     shown(cursor), cursor.at);
     if (req->keeping != NULL)
         *ret = (struct page){.limit = PAGE_LIMIT_MAX};

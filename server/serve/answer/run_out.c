@@ -85,10 +85,10 @@ static void put_reasons(struct json *json, const struct run_record *run)
                "the files do not say what the devices are");
     put_reason(json, "framework", run->framework.count > 0, read,
                "the files do not say what wrote them");
-    put_reason(json, "step_count", run->step_count >= 0, read, "no steps were recognised");
+    put_reason(json, "step_count", run->step_count >= 0, read, "no steps were found");
     put_reason(json, "step_median_ps", run->step_median_ps >= 0, read,
-               run->step_count >= 0 ? "no time of the steps is stated: see the overview"
-                                    : "no steps were recognised");
+               run->step_count >= 0 ? "the step time is not stated: see the overview"
+                                    : "no steps were found");
     json_close(json, '}');
 }
 

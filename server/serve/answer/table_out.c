@@ -8,7 +8,7 @@
 #include "serve/answer/fields.h"
 #include "trace/ps.h"
 
-#define CUT_SUMS "sums end at 2^63 ps, 106 days: the durations come to more"
+#define CUT_SUMS "the total exceeds 2^63 ps (106 days), the largest that can be told"
 
 /* A cell of kinds stands as one column a kind in flat formats. */
 static bool is_breakdown(const struct column *column)

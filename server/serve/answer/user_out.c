@@ -10,13 +10,13 @@ enum status request_content(struct request *req, struct str run, const struct ru
     const struct run_traces *traces;
 
     if (run.count == 0)
-        return fail(err, ERR_INVALID, "\"run\" names no run");
+        return fail(err, ERR_INVALID, "\"run\" does not name a run");
     request_choose(req, run);
     TRY(request_traces(req, &traces, err));
     TRY(request_run(req, ret, err));
     return (*ret)->content_id.count > 0
                ? OK
-               : fail(err, ERR_NOT_READY, "run \"%.*s\" has files that were not read yet",
+               : fail(err, ERR_NOT_READY, "run \"%.*s\" has files that have not been read yet",
                       STR_ARG((*ret)->name));
 }
 

@@ -66,7 +66,8 @@ static enum status unpack_raw(const struct making *making, const struct cold *co
     TRY(cache_temporary_dir(making->services->cache, dir, err));
     int fd = open(dir, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
     if (fd < 0)
-        return fail(err, ERR_IO, "the cache takes no temporary file: %s", strerror(errno));
+        return fail(err, ERR_IO, "no temporary file can be written to the cache: %s",
+                    strerror(errno));
     enum status status = cold_unpack(packed, cold, fd, err);
     if (status != OK)
         file_close(fd);
@@ -196,7 +197,7 @@ static enum status add_segments(struct making *making, struct error *err)
 static enum status add_raw_files(struct making *making, struct error *err)
 {
     if (making->services->open_file == NULL)
-        return fail(err, ERR_UNSUPPORTED, "profile files are handed out by the server alone");
+        return fail(err, ERR_UNSUPPORTED, "only a server hands out profile files");
     for (uint32_t i = 0; i < making->member_count; i++) {
         const struct run_file *file = making->files[i];
         struct bundle_member *member = &making->members[i];
@@ -230,7 +231,7 @@ static enum status add_members(struct making *making, const struct run_record *r
         if (run->files[i].content[0] == '\0')
             continue;
         if (making->member_count == BUNDLE_MEMBERS_MAX)
-            return fail(err, ERR_LIMIT, "the run has more than the %d files that a bundle takes",
+            return fail(err, ERR_LIMIT, "the run has more files than the %d that a bundle can hold",
                         BUNDLE_MEMBERS_MAX);
         TRY(add_member(making, &run->files[i], err));
     }
@@ -291,11 +292,12 @@ static enum status get_bundle(struct request *req, struct reply *reply, struct e
     TRY(request_all_traces(req, &traces, err));
     TRY(request_run(req, &run, err));
     if (run->content_id.count == 0)
-        return fail(err, ERR_NOT_READY, "run \"%.*s\" has files that were not read yet",
+        return fail(err, ERR_NOT_READY, "run \"%.*s\" has files that have not been read yet",
                     STR_ARG(run->name));
     if (request_is(req, "html", "yes"))
         return request_is(req, "raw", "yes")
-                   ? fail(err, ERR_INVALID, "a page holds no profile files: either raw or html")
+                   ? fail(err, ERR_INVALID,
+                          "a page cannot hold profile files: choose either raw or html")
                    : bundle_html(req, run, traces, reply, err);
     *making = (struct making){
         .services = req->services, .server = req->server, .arena = req->arena, .run_id = run->id};

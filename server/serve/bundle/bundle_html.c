@@ -281,7 +281,7 @@ static void put_tiles(struct writing *writing, const struct run_traces *traces)
     int level = top;
 
     if (!put_level(writing, traces, level, &left, &all))
-        say(writing, STR("The timeline shows the tracks that stand first."));
+        say(writing, STR("The timeline shows the first tracks only."));
     for (; level > 0 && top - level < FINER_LEVELS; level--) {
         struct text finer = {0};
         bool whole = put_level(writing, traces, level - 1, &left, &finer);
@@ -294,7 +294,7 @@ static void put_tiles(struct writing *writing, const struct run_traces *traces)
     }
     if (traces->host_count > 0)
         say(writing, str_format(writing->req->arena,
-                                "The timeline is reduced: what is shorter than %s is folded.",
+                                "The timeline is reduced: slices shorter than %s are merged.",
                                 human_ps(INT64_C(1) << level).text));
     json_key(&writing->json, "tiles");
     json_open(&writing->json, '[');
@@ -346,8 +346,7 @@ enum status bundle_html(struct request *req, const struct run_record *run,
     struct writing writing = {.req = req, .run = run, .out = &reply->body};
 
     if (at == NULL)
-        return fail(err, ERR_UNSUPPORTED,
-                    "this program was built without the page that stands alone");
+        return fail(err, ERR_UNSUPPORTED, "this program was built without the standalone page");
     size_t before = (size_t)(at - page->bytes.at), after = before + sizeof mark - 1;
     reply->status = 200;
     reply->type = "text/html; charset=utf-8";

@@ -117,7 +117,7 @@ enum status bundle_said_write(const struct bundle_said *said, struct arena *aren
     return ret->count <= BUNDLE_SAID_BYTES_MAX
                ? OK
                : fail(err, ERR_LIMIT,
-                      "the run's notes take %zu bytes; a bundle takes %d of them: remove some",
+                      "the run's notes take %zu bytes; a bundle may hold %d: remove some",
                       ret->count, BUNDLE_SAID_BYTES_MAX);
 }
 
@@ -254,14 +254,13 @@ static enum status read_object(const json_t *object, struct arena *arena, struct
 
     if (reading.wrong == NULL && version != BUNDLE_VERSION)
         return fail(err, ERR_UNSUPPORTED,
-                    "the bundle is of version %lld, and this program reads version %d: a newer "
-                    "jviewd opens it",
+                    "the bundle has version %lld, and this program reads version %d: open it with "
+                    "a newer jviewd",
                     (long long)version, BUNDLE_VERSION);
     if (reading.wrong == NULL)
         read_all(&reading, object, ret);
     if (reading.wrong != NULL)
-        return fail(err, ERR_FORMAT, "\"%s\" of the bundle's manifest is not as it should be",
-                    reading.wrong);
+        return fail(err, ERR_FORMAT, "\"%s\" in the bundle's manifest is invalid", reading.wrong);
     return bundle_said_read(ret->said, arena, &said, err);
 }
 
@@ -272,7 +271,7 @@ enum status bundle_read(struct str text, struct arena *arena, struct bundle *ret
 
     *ret = (struct bundle){0};
     if (object == NULL)
-        return fail(err, ERR_FORMAT, "the bundle's manifest is no JSON: %s", why.text);
+        return fail(err, ERR_FORMAT, "the bundle's manifest is not valid JSON: %s", why.text);
     enum status status = read_object(object, arena, ret, err);
     json_decref(object);
     return status;
@@ -334,6 +333,5 @@ enum status bundle_said_read(struct str text, struct arena *arena, struct bundle
     json_decref(object);
     return reading.wrong == NULL
                ? OK
-               : fail(err, ERR_FORMAT, "\"%s\" of the bundle's manifest is not as it should be",
-                      reading.wrong);
+               : fail(err, ERR_FORMAT, "\"%s\" in the bundle's manifest is invalid", reading.wrong);
 }

@@ -20,7 +20,7 @@ static json_t *facts_of(struct catalog *catalog, const char content[33], struct 
         return NULL;
     json_t *facts = json_loadb(line.at, line.count, 0, NULL);
     if (facts == NULL)
-        fail(err, ERR_NOT_FOUND, "nothing is known of content %s", content);
+        fail(err, ERR_NOT_FOUND, "content %s is not known", content);
     return facts;
 }
 

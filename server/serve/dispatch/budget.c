@@ -61,11 +61,11 @@ enum status budget_enter(uint64_t bytes, struct error *err)
         return OK;
     depth--;
     return fail(err, ERR_BUSY,
-                "this question takes about %llu MiB of memory, and questions may take %llu MiB "
-                "together (%s): %s",
+                "this request needs about %llu MiB of memory, and all requests together may use "
+                "%llu MiB (%s): %s",
                 (unsigned long long)(bytes / MIB), most, rule,
-                fits ? "others had it for 30 s; ask again"
-                     : "a larger --memory-max lets it in, or a machine that has more");
+                fits ? "other requests used it for 30 s; try again"
+                     : "raise --memory-max, or use a machine with more memory");
 }
 
 void budget_leave(uint64_t bytes)

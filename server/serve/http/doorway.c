@@ -112,7 +112,7 @@ enum status doorway_open(struct doorway *doorway, const char *dir, int port, str
 
     doorway->place = -1;
     if (listener < 0)
-        return fail(err, ERR_IO, "port %d is listened on, but not found in /proc/self/fd", port);
+        return fail(err, ERR_IO, "port %d is open, but /proc/self/fd does not list it", port);
     if (makes && mkdtemp(own) == NULL)
         return fail(err, ERR_IO, "%s: %s", own, strerror(errno));
     enum status status = listen_in(makes ? own : dir, &fd, &place, err);

@@ -70,7 +70,7 @@ static enum status write_piece(void *to, struct bytes piece, struct error *err)
         text_put(&out, "\r\n", 2);
     bool sent = send_bytes(exchange, out.at, out.count);
     text_free(&out);
-    return sent ? OK : fail(err, ERR_CANCELLED, "the client has gone");
+    return sent ? OK : fail(err, ERR_CANCELLED, "the client disconnected");
 }
 
 /* A body that fails half way ends without its last chunk: no client takes it for whole. */
@@ -168,7 +168,7 @@ static void send_reply(struct exchange *exchange)
         atomic_fetch_sub(&server->event_streams, 1);
         sleeps = false;
         reply_problem(reply, 503, "busy",
-                      STR("32 event streams are open, which is the most; ask /api/runs instead."));
+                      STR("32 event streams are open, the maximum; use /api/runs instead."));
         reply_header(reply, STR("Retry-After"), STR("10"));
     }
     atomic_fetch_add(&server->replies[reply->status / 100 % 6], 1);
@@ -241,11 +241,11 @@ static bool read_body(struct exchange *exchange)
         count += (size_t)got;
     }
     if (count > GATE_BODY_BYTES_MAX) {
-        refuse(exchange, 413, "too-large", STR("A body holds at most 1 MiB."));
+        refuse(exchange, 413, "too-large", STR("A body may have at most 1 MiB."));
         return false;
     }
     if (announced > 0 && count != (size_t)announced) {
-        refuse(exchange, 400, "bad-request", STR("The body ends before its announced length."));
+        refuse(exchange, 400, "bad-request", STR("The body is shorter than its Content-Length."));
         return false;
     }
     exchange->request.body = (struct bytes){.at = (const uint8_t *)body, .count = count};
@@ -264,8 +264,8 @@ static bool may_ask(struct exchange *exchange, const struct route *route)
     exchange->wrong_token = credential == CREDENTIAL_WRONG;
     refuse(exchange, status, status == 401 ? "unauthorized" : "csrf",
            status == 401
-               ? STR("This server asks for its token. Open the link that it printed, or one that "
-                     "`jviewd open` makes; programs send Authorization: Bearer TOKEN.")
+               ? STR("This server requires its access token. Open the link that it printed, or one "
+                     "from `jviewd open`; programs send Authorization: Bearer TOKEN.")
                : STR("A POST or DELETE from a browser carries the header X-Jviewd-CSRF: 1."));
     if (status == 401)
         reply_header(&exchange->reply, STR("WWW-Authenticate"), STR("Bearer realm=\"jviewd\""));
@@ -370,7 +370,7 @@ static void decide(struct exchange *exchange, const struct wire *wire)
     if (verdict->status != 0) {
         refuse(exchange, verdict->status, verdict->type, verdict->detail);
     } else if (atomic_load(&server->stopping) || atomic_load(&server->auth) == NULL) {
-        refuse(exchange, 503, "stopping", STR("The server is starting or stopping; ask again."));
+        refuse(exchange, 503, "stopping", STR("The server is starting or stopping; try again."));
         reply_header(&exchange->reply, STR("Retry-After"), STR("1"));
     } else if (verdict->preflight) {
         preflight(exchange);

@@ -198,11 +198,11 @@ static void begin_body(struct conn *conn)
     conn->chunks = (struct chunks){0};
     conn->scanned = head->bytes;
     if (head->body_bytes != 0 && !str_equal(head->method, STR("POST"))) {
-        refuse(conn, 400, "bad-request", "Only POST carries a body.");
+        refuse(conn, 400, "bad-request", "Only POST may have a body.");
         return;
     }
     if (!conn->upload && bytes > GATE_BODY_BYTES_MAX) {
-        refuse(conn, 413, "too-large", "A body holds at most 1 MiB.");
+        refuse(conn, 413, "too-large", "A body may have at most 1 MiB.");
         return;
     }
     enter_phase(conn, PHASE_BODY, FRONT_BODY_MS + bytes / FRONT_BODY_BYTES_PER_MS);
@@ -237,9 +237,9 @@ static void read_body(struct conn *conn)
         chunks_take(&conn->chunks, (struct bytes){.at = at + conn->scanned,
                                                   .count = conn->in.count - conn->scanned});
     if (conn->chunks.state == CHUNKS_REFUSED)
-        refuse(conn, 400, "bad-request", "A chunk is its size in hex, its bytes, and no more.");
+        refuse(conn, 400, "bad-request", "A chunk must be its size in hex, followed by its bytes.");
     else if (conn->chunks.bytes > GATE_BODY_BYTES_MAX)
-        refuse(conn, 413, "too-large", "A body holds at most 1 MiB.");
+        refuse(conn, 413, "too-large", "A body may have at most 1 MiB.");
     else if (conn->chunks.state == CHUNKS_ENDED)
         queue_up(conn);
 }
@@ -268,7 +268,7 @@ static void advance(struct conn *conn)
     if (conn->phase == PHASE_HEAD && conn->in.count == 0)
         destroy(conn);
     else if (conn->phase == PHASE_HEAD || conn->phase == PHASE_BODY)
-        refuse(conn, 400, "bad-request", "The request ends before it is whole.");
+        refuse(conn, 400, "bad-request", "The request is incomplete.");
 }
 
 static void next_request(struct conn *conn)
@@ -318,7 +318,8 @@ void front_hand_out(struct front *front)
         conn->moved_ns = front->now_ns;
         enter_lists(conn);
         if (!handed) {
-            refuse(conn, 503, "busy", "No descriptor is left for another request; ask again.");
+            refuse(conn, 503, "busy",
+                   "The server has no file descriptor left for another request; try again.");
             settle(conn);
         }
         watch(conn);
@@ -407,9 +408,9 @@ void conn_look(struct conn *conn)
             conn_cut(conn);
     } else if (!conn->dead && front->now_ns >= conn->until_ns && front->now_ns >= conn->held_ns) {
         if (conn->phase == PHASE_BODY || (conn->phase == PHASE_HEAD && !conn->idle))
-            refuse(conn, 408, "timeout", "The request did not come whole in time.");
+            refuse(conn, 408, "timeout", "The request did not arrive completely in time.");
         else if (conn->phase == PHASE_QUEUED)
-            refuse(conn, 503, "busy", "All threads were taken for 30 s; ask again.");
+            refuse(conn, 503, "busy", "All threads were busy for 30 s; try again.");
         else
             destroy(conn);
     }

@@ -125,7 +125,7 @@ static int http_error(struct mg_connection *conn, int status, const char *messag
     struct text out = {0};
 
     (void)message;
-    reply_problem(&reply, status, "bad-request", STR("This is not a request that can be read."));
+    reply_problem(&reply, status, "bad-request", STR("This is not a valid HTTP request."));
     http_head(&out, &reply,
               (struct head_options){.body_bytes = (int64_t)reply.body.count, .close = true});
     text_put(&out, reply.body.at, reply.body.count);
@@ -214,7 +214,7 @@ static enum status start_civetweb(struct http *http, struct error *err)
 
     struct mg_server_port got[4];
     if (mg_get_server_ports(http->context, 4, got) < 1)
-        return fail(err, ERR_IO, "CivetWeb has opened no port");
+        return fail(err, ERR_IO, "CivetWeb opened no port");
     char dir[PLACE_SIZE] = "";
     struct error ignored = {0};
     bool has_place = http->services->cache != NULL &&
@@ -242,11 +242,11 @@ static enum status check_options(const struct http_options *options, struct erro
 {
     if (!address_is_loopback(str_of(options->bind)) && options->auth != AUTH_TOKEN)
         return fail(err, ERR_INVALID,
-                    "%s can be reached by others: that needs --auth token. To reach this machine "
-                    "from yours, `ssh -L 8080:localhost:8080` needs nothing",
+                    "other machines can reach %s: add --auth token. To reach this machine from "
+                    "yours, `ssh -L 8080:localhost:8080` needs no further setup",
                     options->bind);
     if (options->port < 0 || options->port > 65535)
-        return fail(err, ERR_INVALID, "port %d: ports go from 0 to 65535", options->port);
+        return fail(err, ERR_INVALID, "port %d is invalid: ports are 0 to 65535", options->port);
     return OK;
 }
 

@@ -113,7 +113,7 @@ enum status outflow_put(void *data, struct bytes piece, struct error *err)
     }
     bool gone = outflow->gone;
     pthread_mutex_unlock(&outflow->lock);
-    return gone ? fail(err, ERR_CANCELLED, "the client has gone") : OK;
+    return gone ? fail(err, ERR_CANCELLED, "the client disconnected") : OK;
 }
 
 void outflow_end(struct outflow *outflow, enum status status)
@@ -137,12 +137,12 @@ static enum status take(struct outflow *outflow, uint8_t *room, struct bytes *re
     *ret = waits > 0 ? (struct bytes){.at = room} : outflow->piece;
     pthread_mutex_unlock(&outflow->lock);
     if (failed)
-        return fail(err, outflow->status, "what is made for it failed");
+        return fail(err, outflow->status, "the answer could not be produced");
     if (waits == 0)
         return OK;
     ssize_t got = pread(outflow->fd, room, waits < PIECE_BYTES ? (size_t)waits : PIECE_BYTES, at);
     if (got <= 0)
-        return fail(err, ERR_IO, "what waits for the client cannot be read: %s",
+        return fail(err, ERR_IO, "the data waiting for the client cannot be read: %s",
                     got < 0 ? strerror(errno) : "it was cut off");
     ret->count = (size_t)got;
     return OK;

@@ -103,7 +103,8 @@ enum status port_listen(const char *address, int port, int *ret_fd, int *ret_por
 
     if (inet_pton(AF_INET, address, &at.sin_addr) != 1)
         return fail(err, ERR_INVALID,
-                    "\"%s\" is no IPv4 address to listen on; IPv6 needs a proxy in front", address);
+                    "\"%s\" is not an IPv4 address to listen on; for IPv6 use a proxy in front",
+                    address);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return fail(err, ERR_IO, "no socket: %s", strerror(errno));

@@ -21,11 +21,11 @@ static const char *look(struct request_head *head, struct bytes got)
         uint8_t c = got.at[i], before = i > 0 ? got.at[i - 1] : 0;
 
         if ((c == '\n') != (before == '\r'))
-            return "A line of a head ends in CR LF, and neither stands alone.";
+            return "Header lines must end in CR LF; neither may stand alone.";
         if (c < ' ' && c != '\t' && c != '\r' && c != '\n')
-            return "A head holds a control character.";
+            return "The header section contains a control character.";
         if (i == 1 && c == '\n')
-            return "A request begins with its method.";
+            return "A request must begin with its method.";
         if (c == '\n' && i >= 3 && got.at[i - 2] == '\n')
             head->bytes = i + 1;
     }
@@ -56,20 +56,20 @@ static enum request_head_state read_line(struct request_head *head, struct str l
     head->method = cut(&line, ' ');
     head->target = cut(&line, ' ');
     if (!header_is_token(head->method))
-        return refuse(head, 400, "A request begins with its method.");
+        return refuse(head, 400, "A request must begin with its method.");
     for (size_t i = 0; i < head->target.count; i++) {
         uint8_t c = (uint8_t)head->target.at[i];
 
         if (c <= ' ' || c >= 127)
-            return refuse(head, 400, "An address is ASCII; encode other bytes as %XX.");
+            return refuse(head, 400, "An address must be ASCII; encode other bytes as %XX.");
     }
     if (head->target.count == 0 ||
         (head->target.at[0] != '/' && !str_equal(head->target, STR("*"))))
-        return refuse(head, 400, "A request's address begins with a slash.");
+        return refuse(head, 400, "The address of a request must begin with a slash.");
     if (line.count != 8 || !str_starts(line, STR("HTTP/")) || line.at[6] != '.')
-        return refuse(head, 400, "A request line is method, address and version.");
+        return refuse(head, 400, "A request line must be method, address and version.");
     if (!str_equal(line, STR("HTTP/1.1")) && !str_equal(line, STR("HTTP/1.0")))
-        return refuse(head, 505, "HTTP/1.0 and HTTP/1.1 are spoken here.");
+        return refuse(head, 505, "This server speaks HTTP/1.0 and HTTP/1.1.");
     return REQUEST_HEAD_WHOLE;
 }
 
@@ -79,10 +79,10 @@ static enum request_head_state read_length(struct request_head *head, struct str
 
     for (size_t i = 0; i < value.count; i++) {
         if (value.at[i] < '0' || value.at[i] > '9')
-            return refuse(head, 400, "Content-Length is a whole number.");
+            return refuse(head, 400, "Content-Length must be a whole number.");
     }
     if (!str_to_u64(value, &bytes) || bytes > INT64_MAX)
-        return refuse(head, 400, "Content-Length is a whole number.");
+        return refuse(head, 400, "Content-Length must be a whole number.");
     head->body_bytes = (int64_t)bytes;
     return REQUEST_HEAD_WHOLE;
 }
@@ -95,18 +95,18 @@ static enum request_head_state read_header(struct request_head *head, struct str
     struct str name = cut(&line, ':'), value = trim(line);
 
     if (!colon || !header_is_token(name))
-        return refuse(head, 400, "A header is a token, a colon and a value on one line.");
+        return refuse(head, 400, "A header must be a name, a colon and a value on one line.");
     bool length = str_equal_fold(name, STR("content-length"));
     bool encoding = str_equal_fold(name, STR("transfer-encoding"));
     *frames += length + encoding;
     if (*frames > 1)
         return refuse(
             head, 400,
-            "A body's length is told once: by one Content-Length or one Transfer-Encoding.");
+            "A request with a body needs exactly one Content-Length or Transfer-Encoding header.");
     if (length)
         return read_length(head, value);
     if (encoding && !str_equal_fold(value, STR("chunked")))
-        return refuse(head, 400, "Transfer-Encoding is chunked or not there.");
+        return refuse(head, 400, "The only Transfer-Encoding supported is chunked.");
     if (encoding)
         head->body_bytes = -1;
     if (str_equal_fold(name, STR("expect")) && str_equal_fold(value, STR("100-continue")))
@@ -128,11 +128,11 @@ static enum request_head_state read_whole(struct request_head *head, struct byte
         line.count--;
         state = read_header(head, line, &frames);
         if (++headers >= GATE_HEADERS_MAX && state == REQUEST_HEAD_WHOLE)
-            return refuse(head, 431, "A request has fewer than 64 headers.");
+            return refuse(head, 431, "A request may have at most 63 headers.");
     }
     if (state == REQUEST_HEAD_WHOLE && head->body_bytes == -1 &&
         got.at[head->line_bytes - 3] == '0')
-        return refuse(head, 400, "HTTP/1.0 knows no Transfer-Encoding.");
+        return refuse(head, 400, "HTTP/1.0 has no Transfer-Encoding.");
     return state;
 }
 
@@ -145,8 +145,8 @@ enum request_head_state request_head_read(struct request_head *head, struct byte
     if (head->bytes == 0)
         return got.count < REQUEST_HEAD_BYTES_MAX
                    ? REQUEST_HEAD_PARTIAL
-                   : refuse(head, 431, "A head holds at most 16 KiB.");
+                   : refuse(head, 431, "The header section may have at most 16 KiB.");
     if (head->bytes > REQUEST_HEAD_BYTES_MAX)
-        return refuse(head, 431, "A head holds at most 16 KiB.");
+        return refuse(head, 431, "The header section may have at most 16 KiB.");
     return read_whole(head, got);
 }

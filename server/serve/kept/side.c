@@ -53,8 +53,8 @@ static enum status take_baseline(struct request *req, bool baselines_first, stru
     if (run_of_content(req, baseline.content_id) == NULL)
         return fail(err, ERR_NOT_FOUND,
                     "baseline \"%.*s\" is a run that was called \"%.*s\" and is not below the "
-                    "directories shown: give --profile-dir DIR that holds both runs, or set the "
-                    "baseline anew",
+                    "given directories: give a --profile-dir DIR that contains both runs, or set "
+                    "the baseline again",
                     STR_ARG(*text), STR_ARG(baseline.run_name));
     *text = baseline.content_id;
     return OK;

@@ -17,11 +17,10 @@ enum {
 static const char *const versions[] = {"2025-06-18", "2025-11-25", "2025-03-26", "2024-11-05"};
 
 static const char instructions[] =
-    "Profiles of JAX and XLA programs. Begin with list_runs, then overview of a run; findings says "
+    "Profiles of JAX and XLA programs. Start with list_runs, then overview of a run; findings says "
     "what to change, top and explain_op what takes the time, diff what changed. Numbers are exact: "
-    "times in picoseconds, shares 0 to 1; null is unknown, and reasons says why. Answers are cut "
-    "to "
-    "max_tokens and say what they left out.";
+    "times in picoseconds, shares 0 to 1; null means unknown, and reasons says why. Answers are "
+    "cut to max_tokens and say what they left out.";
 
 bool mcp_speaks(struct str version)
 {
@@ -85,7 +84,7 @@ static json_t *call_tool(const struct mcp_asker *asker, const json_t *params, st
     }
     json_t *result = NULL;
     if (tool == NULL)
-        *ret_error = failure(RPC_PARAMS, "there is no such tool; tools/list tells all");
+        *ret_error = failure(RPC_PARAMS, "there is no such tool; tools/list lists all");
     else if (mcp_call(asker, tool, arguments, arena, &text, &good, &err) != OK)
         *ret_error = failure(RPC_PARAMS, str_c(arena, str_utf8(arena, str_of(err.message))));
     else
@@ -107,7 +106,7 @@ static json_t *result_of(const struct mcp_asker *asker, const char *method, cons
         return list_tools(asker->services->routes);
     if (strcmp(method, "tools/call") == 0)
         return call_tool(asker, params, arena, ret_error);
-    *ret_error = failure(RPC_METHOD, "this method is not known here");
+    *ret_error = failure(RPC_METHOD, "this method is not supported");
     return NULL;
 }
 
@@ -120,7 +119,7 @@ static void put_answer(const json_t *id, json_t *result, json_t *error, struct t
     char *text = json_dumps(answer, JSON_COMPACT);
     if (text == NULL) { /* what cannot be written as JSON */
         json_object_del(answer, "result");
-        json_object_set_new(answer, "error", failure(RPC_INTERNAL, "the answer is no JSON"));
+        json_object_set_new(answer, "error", failure(RPC_INTERNAL, "the answer is not valid JSON"));
         text = json_dumps(answer, JSON_COMPACT);
     }
     text_puts(out, text);
@@ -157,13 +156,13 @@ bool mcp_answer(const struct services *services, struct server *server, struct s
     bool answers = true;
 
     if (message == NULL)
-        error = failure(RPC_PARSE, "this is no JSON");
+        error = failure(RPC_PARSE, "this is not valid JSON");
     else if (is_answer(message))
         answers = false;
     else if (!is_request(message))
         error = failure(RPC_REQUEST, json_is_array(message)
-                                         ? "one message at a time: batches are not spoken here"
-                                         : "this is no JSON-RPC 2.0 request");
+                                         ? "send one message at a time: batches are not supported"
+                                         : "this is not a JSON-RPC 2.0 request");
     else if (id == NULL)
         answers = false; /* a notification */
     else

@@ -132,8 +132,9 @@ void mcp_fit(json_t *value, size_t bytes_max, struct str cursor)
     if (rows_cut)
         mend_next(value, cursor);
     json_object_set_new(value, "truncated", truncated);
-    json_object_set_new(value, "rest",
-                        json_string(rows_cut && json_is_string(json_object_get(value, "next"))
-                                        ? "call again with cursor = next, or with more max_tokens"
-                                        : "call again with more max_tokens, or ask for less"));
+    json_object_set_new(
+        value, "rest",
+        json_string(rows_cut && json_is_string(json_object_get(value, "next"))
+                        ? "call again with cursor = next, or with more max_tokens"
+                        : "call again with more max_tokens, or ask for fewer rows"));
 }

@@ -63,13 +63,13 @@ static bool refuse(struct request *req, struct reply *reply, bool ends)
 
     if (id.count > 0 && !session_is(id, ends)) {
         reply_problem(reply, 404, "no-session",
-                      STR("There is no such session: begin with initialize."));
+                      STR("There is no such session: start with initialize."));
         return true;
     }
     if (version.count > 0 && !mcp_speaks(version)) {
-        reply_problem(reply, 400, "bad-request",
-                      STR("This version of the protocol is not spoken here; initialize tells one "
-                          "that is."));
+        reply_problem(
+            reply, 400, "bad-request",
+            STR("This version of the protocol is not supported; initialize returns one that is."));
         return true;
     }
     return false;
@@ -110,7 +110,7 @@ static enum status delete_mcp(struct request *req, struct reply *reply, struct e
 
 static const struct verb verb = {
     .name = "mcp",
-    .summary = "the tools of an agent, on stdin and stdout (Model Context Protocol)",
+    .summary = "tools for agents, on stdin and stdout (Model Context Protocol)",
     .operands = "[PATH]"};
 
 const struct route route_mcp = {

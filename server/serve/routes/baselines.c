@@ -33,7 +33,7 @@ static struct cell text_or_reason(struct str text, const char *reason)
 /* A run that is not here keeps the name that it had. */
 static void fill_row(struct request *req, const struct user_baseline *baseline, struct cell *cells)
 {
-    static const char *const missing = "no run of that content is below the directories shown";
+    static const char *const missing = "no run with that content is below the given directories";
     const struct run_record *run = run_of_content(req, baseline->content_id);
     const struct cell row[COUNT(columns)] = {
         text_or_reason(baseline->name, ""),
@@ -108,7 +108,7 @@ static enum status delete_baseline(struct request *req, struct reply *reply, str
 static const struct verb_action actions[] = {
     {"list", ""}, {"set", "NAME RUN"}, {"remove", "NAME"}, {NULL, NULL}};
 static const struct verb verb = {.name = "baseline",
-                                 .summary = "names for runs that others are held against",
+                                 .summary = "names for runs that others are compared with",
                                  .operands = "list | set NAME RUN | remove NAME",
                                  .actions = actions};
 

@@ -22,7 +22,7 @@ static struct str refusal(const struct request *req)
 {
     return req->services->captures != NULL
                ? STR("")
-               : STR("This server records nothing unless it is started with --allow-capture.");
+               : STR("This server records profiles only if it was started with --allow-capture.");
 }
 
 static const char *state_word(enum capture_state state)

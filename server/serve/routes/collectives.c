@@ -90,7 +90,7 @@ static const struct ahead ahead[] = {{.params = "", .shares = true}, {.params = 
 
 static const struct verb verb = {
     .name = "collectives",
-    .summary = "what devices say to each other: exposed time, bandwidth, who waits for whom",
+    .summary = "communication between devices: exposed time, bandwidth, who waits for whom",
     .operands = "RUN"};
 
 const struct route route_collectives = {.method = "GET",

@@ -198,8 +198,8 @@ static const struct answer_note *notes_of(struct request *req, const struct comp
             .kind = "other-devices",
             .severity = NOTE_WARNING,
             .message = str_format(req->arena,
-                                  "%u of the runs had other devices, or another number of devices "
-                                  "or hosts, than %.*s.",
+                                  "%u of the runs have other devices, or a different number of "
+                                  "devices or hosts, than %.*s.",
                                   others, STR_ARG(first->name)),
             .count = others};
     if (!compared->comparison.by_steps)

@@ -53,8 +53,9 @@ static const struct view views[] = {
 
 static const struct ahead ahead[] = {{.params = ""}, {.params = NULL}};
 
-static const struct verb verb = {
-    .name = "compiles", .summary = "what was compiled, why, and what that took", .operands = "RUN"};
+static const struct verb verb = {.name = "compiles",
+                                 .summary = "what was compiled, why, and how long it took",
+                                 .operands = "RUN"};
 
 const struct route route_compiles = {.method = "GET",
                                      .path = "/api/compiles",

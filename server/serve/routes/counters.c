@@ -40,7 +40,8 @@ static enum status get_counters(struct request *req, struct reply *reply, struct
     TRY(request_window(req, &start_ps, &end_ps, err));
     const struct host_trace *host = &run->hosts[track.host];
     if (host->trace->tracks[track.track].kind != TRACK_COUNTER)
-        return fail(err, ERR_INVALID, "track \"%.*s\" is no counter; /api/tracks tells the kinds",
+        return fail(err, ERR_INVALID,
+                    "track \"%.*s\" is not a counter; /api/tracks lists the kinds",
                     STR_ARG(request_text(req, "track")));
     trace_samples(host->trace, track.track, &sample_count);
 

@@ -101,9 +101,7 @@ static enum status reply_pieces(struct request *req, struct reply *reply,
     struct table table;
 
     if (page->sort.count > 0)
-        return fail(err, ERR_INVALID,
-                    "the pieces of a path stand in order of time: sort= takes "
-                    "by=");
+        return fail(err, ERR_INVALID, "the pieces of a path are in order of time: sort= needs by=");
     TRY(find_slice(req, run, steps, &step, &of, err));
     TRY(critical_pieces(run, steps, step, page,
                         of.slice == NO_SLICE || of.reason.count > 0 ? NULL : &of, req->arena,
@@ -177,8 +175,10 @@ static const struct view views[] = {
      .make = slack_view},
     {.name = NULL}};
 
-static const struct verb verb = {
-    .name = "why", .summary = "why a step takes as long: its critical path", .operands = "RUN"};
+static const struct verb verb = {.name = "why",
+                                 .summary =
+                                     "why a step takes as long as it does: its critical path",
+                                 .operands = "RUN"};
 
 static const struct tool_argument arguments[] = {
     TOOL_RUN,
@@ -194,9 +194,9 @@ static const struct tool_argument arguments[] = {
 static const struct tool tools[] = {
     {.name = "why",
      .title = "Critical path",
-     .text = "Why a step takes as long as it does: the chain of work and waits from its begin to "
-             "its end, each with what it waited for and how that is known. Work beside it may get "
-             "slower by its slack and costs nothing.",
+     .text = "Why a step takes as long as it does: the chain of work and waits from its start to "
+             "its end, each with what it waited for and how that is known. Work off the path has "
+             "slack: it can take that much longer at no cost.",
      .arguments = arguments,
      .limit_max = 200},
     {.name = NULL}};

@@ -92,7 +92,7 @@ static void say_doubt(struct text *text, const struct diff *diff, struct str a, 
     text_putf(text, "A step of %.*s takes %s, one of %.*s %s", STR_ARG(b),
               human_ps(step->b_median).text, STR_ARG(a), human_ps(step->a_median).text);
     if (diff->a.step_count < 2 || diff->b.step_count < 2) {
-        text_puts(text, "; one step on a side cannot tell change from chance.");
+        text_puts(text, "; with one step per side, change and chance cannot be told apart.");
         return;
     }
     text_puts(text, " (difference with 95 %: ");
@@ -218,7 +218,7 @@ static const struct verb verb = {.name = "diff",
                                  .two_runs = true};
 
 static const struct tool_argument arguments[] = {
-    {"a", TOOL_TEXT, true, "The run before; NAME@step=4 asks for one step of it", NULL},
+    {"a", TOOL_TEXT, true, "The earlier run; NAME@step=4 selects one step of it", NULL},
     {"b", TOOL_TEXT, true, "The run after", NULL},
     {"by", TOOL_WORD, false, "What a row is (default op)", "op|scope|module|kernel|category"},
     TOOL_PAGE,

@@ -81,7 +81,7 @@ static const struct in_bundle in_bundle[] = {
 
 static const struct verb verb = {
     .name = "findings",
-    .summary = "what to do first: each with what it wins, its evidence and remedy",
+    .summary = "what to do first: each finding with what it saves, its evidence and remedy",
     .operands = "RUN"};
 
 static const struct tool_argument arguments[] = {TOOL_RUN, TOOL_PAGE, TOOL_TOKENS, TOOL_END};
@@ -89,7 +89,7 @@ static const struct tool tools[] = {
     {.name = "findings",
      .title = "Findings",
      .text =
-         "What to do first in a run: each finding with what it may win, its evidence and remedy.",
+         "What to do first in a run: each finding with what it may save, its evidence and remedy.",
      .arguments = arguments,
      .fixed = "limit=10",
      .rank = 3},

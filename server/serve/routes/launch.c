@@ -25,10 +25,9 @@ static enum status get_launch(struct request *req, struct reply *reply, struct e
     if (auth != NULL && auth_mode(auth) == AUTH_TOKEN) {
         /* A HEAD is a look, not a use. */
         if (str_equal(req->method, STR("HEAD")) || !auth_redeem(auth, code, clock_monotonic_ns())) {
-            reply_problem(
-                reply, 403, "used",
-                STR("This link was used, is older than 10 minutes, or is not of this server: "
-                    "`jviewd open` makes a new one."));
+            reply_problem(reply, 403, "used",
+                          STR("This link was used already, is older than 10 minutes, or belongs to "
+                              "another server: `jviewd open` makes a new one."));
             return OK;
         }
         reply_header(reply, STR("Set-Cookie"), auth_cookie(auth, req->arena));

@@ -32,8 +32,8 @@ static enum status post_link(struct request *req, struct reply *reply, struct er
     TRY(body_read(req, members, COUNT(members), err));
     if (!is_address(address))
         return fail(err, ERR_INVALID,
-                    "an address is what stands behind the page's path, from the question mark on: "
-                    "\"?run=step_500&view=flame\", with other bytes as %%XX");
+                    "an address is the part of the URL after the page's path, from the question "
+                    "mark on: \"?run=step_500&view=flame\", with other bytes as %%XX");
     TRY(user_add_link(req->services->user, address, id, err));
     struct json json = reply_json(reply);
     json_open(&json, '{');
@@ -51,8 +51,8 @@ static enum status get_link(struct request *req, struct reply *reply, struct err
 
     if (!is_address(address))
         return fail(err, ERR_NOT_FOUND,
-                    "this link is not known here; it was made by another server or its user "
-                    "database is gone");
+                    "this link is not known: another server made it, or its user database no "
+                    "longer exists");
     reply->status = 303;
     reply_header(reply, STR("Location"), str_format(req->arena, "../%.*s", STR_ARG(address)));
     reply_header(reply, STR("Cache-Control"), STR("no-store"));

@@ -19,21 +19,22 @@ static void put_server(struct text *out, struct server *server)
     put_head(out, "uptime_seconds", "gauge", "Since the start of the server.");
     text_putf(out, "jviewd_uptime_seconds %.3f\n",
               (double)(clock_monotonic_ns() - server->started_ns) / 1e9);
-    put_head(out, "replies_total", "counter", "Replies by hundreds of their status.");
+    put_head(out, "replies_total", "counter", "Replies by class of status code.");
     for (int class = 2; class < 6; class ++)
         text_putf(out, "jviewd_replies_total{class=\"%dxx\"} %llu\n", class,
                   (unsigned long long)atomic_load(&server->replies[class]));
-    put_head(out, "refused_total", "counter", "Requests that did not pass the gate.");
+    put_head(out, "refused_total", "counter", "Requests that were refused.");
     text_putf(out, "jviewd_refused_total %llu\n",
               (unsigned long long)atomic_load(&server->refused));
     put_head(out, "sent_bytes_total", "counter", "Heads and bodies.");
     text_putf(out, "jviewd_sent_bytes_total %llu\n",
               (unsigned long long)atomic_load(&server->bytes_sent));
-    put_head(out, "connections", "gauge", "Open now, idle ones included.");
+    put_head(out, "connections", "gauge", "Open connections, including idle ones.");
     text_putf(out, "jviewd_connections %u\n", atomic_load(&server->connections));
-    put_head(out, "cut_total", "counter", "Connections that waited longest and made room.");
+    put_head(out, "cut_total", "counter", "Connections closed to make room for others.");
     text_putf(out, "jviewd_cut_total %llu\n", (unsigned long long)atomic_load(&server->cut));
-    put_head(out, "requests_in_flight", "gauge", "Being answered now, event streams included.");
+    put_head(out, "requests_in_flight", "gauge",
+             "Requests being answered, including event streams.");
     text_putf(out, "jviewd_requests_in_flight %u\n", atomic_load(&server->in_flight));
     put_head(out, "event_streams", "gauge", "Open event streams, 32 at most.");
     text_putf(out, "jviewd_event_streams %u\n", atomic_load(&server->event_streams));
@@ -43,7 +44,7 @@ static void put_catalog(struct text *out, struct catalog *catalog)
 {
     struct scan_state scan = catalog_scan(catalog);
 
-    put_head(out, "scan_active", "gauge", "1 while directories are walked.");
+    put_head(out, "scan_active", "gauge", "1 while directories are scanned.");
     text_putf(out, "jviewd_scan_active %d\n", scan.active);
     put_head(out, "scanned_files", "gauge", "Files seen by the last scan.");
     text_putf(out, "jviewd_scanned_files %llu\n", (unsigned long long)scan.files);
@@ -63,7 +64,7 @@ static enum status put_jobs(struct request *req, struct text *out, struct error 
         return fail(err, ERR_IO, "the queue of jobs cannot be read");
     for (uint32_t i = 0; i < count; i++)
         indexing += str_equal(jobs[i].state, STR("indexing"));
-    put_head(out, "jobs", "gauge", "Files by what happens to them.");
+    put_head(out, "jobs", "gauge", "Files by state of their job.");
     text_putf(out, "jviewd_jobs{state=\"queued\"} %u\njviewd_jobs{state=\"indexing\"} %u\n",
               count - indexing, indexing);
     return OK;
@@ -122,7 +123,7 @@ static void put_gauge(struct request *req, struct text *out, const struct run_re
         const char *name, *help;
     } words[RUN_GAUGES] = {
         [RUN_STEP] = {"run_step_seconds", "Median of the counted steps."},
-        [RUN_STEPS] = {"run_steps", "Steps that were recognised."},
+        [RUN_STEPS] = {"run_steps", "Steps that were found."},
         [RUN_DURATION] = {"run_duration_seconds", "Of the capture."},
         [RUN_STARTED] = {"run_started_timestamp_seconds", "Unix time of the first event."},
         [RUN_SIZE] = {"run_file_bytes", "Size of the run's files."},
@@ -174,7 +175,8 @@ static enum status put_measured(struct request *req, struct text *out,
         const char *family, *unit, *help;
         double whole;
     } families[] = {
-        {"run_metric_seconds", "ps", "Times of a run, a step's unless the name says other.", 1e12},
+        {"run_metric_seconds", "ps", "Times of a run; per step unless the name says otherwise.",
+         1e12},
         {"run_metric_bytes", "bytes", "Sizes of a run.", 1},
         {"run_metric_ratio", "share", "Shares of a run's mean step, and of peak FLOPs.",
          METRIC_SHARE_WHOLE},

@@ -66,7 +66,8 @@ struct shown {
 
 static struct cell window_cell(const struct user_note *note, int64_t at_ps)
 {
-    return note->has_window ? cell_integer(at_ps) : cell_null(STR("the note is of the whole run"));
+    return note->has_window ? cell_integer(at_ps)
+                            : cell_null(STR("the note is about the whole run"));
 }
 
 static struct cell cell_at(const void *data, uint32_t row, uint32_t column)
@@ -78,7 +79,7 @@ static struct cell cell_at(const void *data, uint32_t row, uint32_t column)
     switch (column) {
     case NOTE_ID:
         if (note->id == 0)
-            return cell_null(STR("the note came with the bundle: import it to change it"));
+            return cell_null(STR("the note came with the bundle: import it before changing it"));
         return cell_text(str_format(arena, "%lld", (long long)note->id));
     case NOTE_RUN:
         return cell_text(note->run_name);
@@ -88,7 +89,7 @@ static struct cell cell_at(const void *data, uint32_t row, uint32_t column)
         return window_cell(note, note->end_ps);
     case NOTE_TRACK:
         return note->track.count > 0 ? cell_text(note->track)
-                                     : cell_null(STR("the note is of no track"));
+                                     : cell_null(STR("the note belongs to no track"));
     case NOTE_TEXT:
         return cell_text(note->text);
     case NOTE_ORIGIN:
@@ -153,7 +154,7 @@ static enum status asked_content(struct request *req, struct str *ret, struct er
         return OK;
     TRY(request_run(req, &run, err));
     if (req->whole && is_to_be_read(run))
-        return fail(err, ERR_NOT_READY, "run \"%.*s\" has files that were not read yet",
+        return fail(err, ERR_NOT_READY, "run \"%.*s\" has files that have not been read yet",
                     STR_ARG(run->name));
     *ret = run->content_id.count > 0 ? run->content_id : STR("none");
     return OK;
@@ -315,7 +316,7 @@ static enum status import_said(struct request *req, const struct run_record *run
     struct bundle_said said;
 
     if (!bundled_said(req->services->catalog, run, req->arena, &said))
-        return fail(err, ERR_INVALID, "run \"%.*s\" came as no bundle", STR_ARG(run->name));
+        return fail(err, ERR_INVALID, "run \"%.*s\" did not come as a bundle", STR_ARG(run->name));
     TRY(user_notes(user, run->content_id, req->arena, &written.notes, &written.note_count, err));
     TRY(user_tags(user, run->content_id, req->arena, &written.tags, &written.tag_count, err));
     const uint32_t notes_here = written.note_count, tags_here = written.tag_count;
@@ -383,8 +384,7 @@ static const struct in_bundle in_bundle[] = {
     {.params = "", .limit = 200, .what = "notes", .rank = 5}, {.params = NULL}};
 
 static const struct verb verb = {.name = "notes",
-                                 .summary =
-                                     "what people wrote of a run, and what it lacks or has odd",
+                                 .summary = "notes on a run, and what is missing or odd in it",
                                  .operands = "RUN"};
 
 const struct route route_notes = {.method = "GET",
@@ -403,8 +403,8 @@ static const struct verb note_verb = {
     .operands = "list | show RUN | add RUN TEXT | remove ID | tag RUN TAG | untag RUN TAG | "
                 "import RUN",
     .actions = actions,
-    .note = "`add` takes a window of the run, --start 1ms --end 2ms, and a track, --track ID: the\n"
-            "page shows the note there."};
+    .note = "`add` takes a time range, --start 1ms --end 2ms, and a track, --track ID: the page "
+            "shows\nthe note there."};
 
 const struct route route_note_put = {.method = "POST",
                                      .path = "/api/notes",

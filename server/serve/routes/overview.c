@@ -59,14 +59,13 @@ static void put_step(struct json *json, const struct overview *overview)
     json_open(json, '{');
     for (size_t i = 0; overview->counted == 0 && i < COUNT(figures); i++)
         json_put_text(json, figures[i].key,
-                      overview->doubt.count > 0 ? overview->doubt
-                                                : STR("no steps were recognised"));
+                      overview->doubt.count > 0 ? overview->doubt : STR("no steps were found"));
     if (overview->counted == 0 || overview->host_ps < 0)
         json_put_text(json, "span_ps", STR("no span of the program marks them"));
     if (overview->counted == 1)
         json_put_text(json, "stdev_ps", STR("one step does not deviate"));
     if (overview->step_count == 0)
-        json_put_text(json, "confidence", STR("no steps were recognised"));
+        json_put_text(json, "confidence", STR("no steps were found"));
     json_close(json, '}');
     json_close(json, '}');
 }
@@ -396,7 +395,7 @@ static const struct tool tools[] = {
     {.name = "overview",
      .title = "Overview",
      .text = "Where a run's step time goes: a sentence, steps, breakdown by kind of work, devices, "
-             "the costliest ops, the first findings. Ask this first.",
+             "the costliest ops, the first findings. Call this first.",
      .arguments = arguments,
      .columns = TOOL_OP_COLUMNS " idle_ps busy_ps busy_share device host rule severity "
                                 "confidence text remedy win_ps self_ps message step",

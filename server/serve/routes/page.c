@@ -22,7 +22,7 @@ static enum status send(struct request *req, struct reply *reply, struct str pat
     const struct asset *asset = find(path);
 
     if (asset == NULL)
-        return fail(err, ERR_NOT_FOUND, "this program carries no %.*s", STR_ARG(path));
+        return fail(err, ERR_NOT_FOUND, "this program contains no %.*s", STR_ARG(path));
     reply->status = 200;
     reply->type = asset->mime;
     reply->borrowed = asset->bytes;

@@ -94,11 +94,12 @@ static uint32_t skew_notes(struct request *req, const struct run_traces *traces,
         notes[count++] = (struct answer_note){
             .kind = "clock-skew",
             .severity = NOTE_INFO,
-            .message = str_format(req->arena,
-                                  "This host's clock is %.3f ms %s that of %.*s, by %u collectives "
-                                  "or launches of both; align=collectives takes it off.",
-                                  (double)llabs(skew_ps) / 1e9, skew_ps > 0 ? "ahead of" : "behind",
-                                  STR_ARG(traces->hosts[0].name), alignments[i].pair_count),
+            .message =
+                str_format(req->arena,
+                           "This host's clock is %.3f ms %s that of %.*s, measured by %u shared "
+                           "collectives or launches; align=collectives removes the difference.",
+                           (double)llabs(skew_ps) / 1e9, skew_ps > 0 ? "ahead of" : "behind",
+                           STR_ARG(traces->hosts[0].name), alignments[i].pair_count),
             .host = traces->hosts[i].name,
             .count = 1};
     }
@@ -285,15 +286,15 @@ static void put_views(struct json *json, struct request *req, const struct run_r
     put_view(json, "flame", any_samples(traces, STR("")) ? STR("") : no_time, NULL);
     put_view(json, "steps", no_time,
              run->step_count != 0 ? NULL
-                                  : "no StepTraceAnnotation, and nothing repeats as a step would");
+                                  : "no StepTraceAnnotation, and nothing repeats like a step");
     put_named_view(json, req, "roofline", no_time, traces, roofline_missing);
     put_named_view(json, req, "compiles", no_time, traces, compiles_missing);
     put_named_view(json, req, "transfers", no_time, traces, transfers_missing);
-    put_view(json, "memory", unread,
-             any_memory(traces) || any_heap(traces)
-                 ? NULL
-                 : "the profile holds no events of an allocator, no snapshot and no plan of a "
-                   "module");
+    put_view(
+        json, "memory", unread,
+        any_memory(traces) || any_heap(traces)
+            ? NULL
+            : "the profile holds no allocator events, no memory snapshot and no buffer assignment");
     put_view(json, "hlo", unread,
              any_programs(traces) ? NULL : "the profile holds no compiled programs");
     put_view(json, "files", STR(""), NULL);

@@ -55,7 +55,7 @@ static enum status open_below(struct str root, struct str path, struct arena *ar
     int root_fd = open(str_c(arena, root), O_PATH | O_DIRECTORY | O_CLOEXEC);
 
     if (root_fd < 0)
-        return fail(err, ERR_NOT_FOUND, "a --source-root is not there: %s", strerror(errno));
+        return fail(err, ERR_NOT_FOUND, "a --source-root does not exist: %s", strerror(errno));
 
     enum status status = file_open_beneath(root_fd, str_c(arena, path), false, ret_fd, ret, err);
 
@@ -85,7 +85,7 @@ static enum status open_source(const struct services *services, struct str file,
         while (end.count > 0 && end.at[0] != '/')
             end = str_skip(end, 1);
     }
-    return fail(err, ERR_NOT_FOUND, "no --source-root holds a file that ends like %.*s",
+    return fail(err, ERR_NOT_FOUND, "no --source-root contains a file whose path ends in %.*s",
                 STR_ARG(file));
 }
 

@@ -135,9 +135,8 @@ static const struct tool_part parts[] = {
 static const struct tool tools[] = {
     {.name = "explain_step",
      .title = "One step",
-     .text =
-         "One step of a run: how long, what of it each kind of work took, why it is slower than "
-         "others, its costliest ops and longest idle gaps.",
+     .text = "One step of a run: its duration, the time of each kind of work, why it is slower "
+             "than others, its costliest ops and longest idle gaps.",
      .arguments = arguments,
      .parts = parts,
      .rank = 5},

@@ -253,7 +253,8 @@ static enum status read_rows(struct request *req, struct wanted *wanted, struct 
         size_t length = (size_t)(colon - part.at);
         TRY(request_track(req, (struct str){.at = part.at, .count = length}, &track, err));
         if (wanted->host != NULL && wanted->host_index != track.host)
-            return fail(err, ERR_INVALID, "rows names tracks of two hosts; ask for each alone");
+            return fail(err, ERR_INVALID,
+                        "rows names tracks of two hosts; ask for each host separately");
         wanted->host_index = track.host;
         wanted->host = &run->hosts[track.host];
         TRY(add_depths(wanted, track.track, str_skip(part, length + 1), part, err));
@@ -272,11 +273,11 @@ static enum status read_span(struct request *req, struct wanted *wanted, struct 
     wanted->to = request_integer(req, "to", 0);
     tile_ps = (int64_t)TILE_QUANTA << wanted->level;
     if (wanted->from >= wanted->to || (uint64_t)wanted->to - (uint64_t)wanted->from > TILES_MAX)
-        return fail(err, ERR_INVALID, "from %lld to %lld: a reply has 1 to %d tiles",
+        return fail(err, ERR_INVALID, "from %lld to %lld: a reply can have 1 to %d tiles",
                     (long long)wanted->from, (long long)wanted->to, TILES_MAX);
     if (__builtin_mul_overflow(wanted->from, tile_ps, &from_ps) ||
         __builtin_mul_overflow(wanted->to, tile_ps, &to_ps))
-        return fail(err, ERR_INVALID, "tile %lld of level %d is beyond all times",
+        return fail(err, ERR_INVALID, "tile %lld of level %d is out of range",
                     (long long)wanted->from, wanted->level);
     return OK;
 }

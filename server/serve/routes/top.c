@@ -194,7 +194,7 @@ static const struct tool_argument arguments[] = {
     {"host", TOOL_TEXT, false, "Only these hosts, by comma", NULL},
     {"module", TOOL_TEXT, false, "Only this compiled module", NULL},
     {"scope", TOOL_TEXT, false, "Only this scope, a prefix of whole path elements", NULL},
-    {"q", TOOL_TEXT, false, "Only names that hold this text", NULL},
+    {"q", TOOL_TEXT, false, "Only names that contain this text", NULL},
     {"sort", TOOL_TEXT, false, "A column, - in front for descending (default -self_ps)", NULL},
     TOOL_WINDOW,
     TOOL_PAGE,

@@ -125,7 +125,7 @@ static enum status raw_open(const struct raw *raw, int *ret_fd, struct error *er
     uint64_t bytes;
 
     if (raw->services->open_file == NULL)
-        return fail(err, ERR_UNSUPPORTED, "profile files are handed out by the server alone");
+        return fail(err, ERR_UNSUPPORTED, "only a server hands out profile files");
     return raw->services->open_file(raw->services->ingest, raw->run_id, raw->path, ret_fd, &bytes,
                                     err);
 }

@@ -57,7 +57,7 @@ static struct str refusal(const struct request *req)
 
     if (services->uploads == NULL || services->identify == NULL)
         return services->uploads_refusal != NULL ? str_of(services->uploads_refusal)
-                                                 : STR("This server takes no files.");
+                                                 : STR("This server does not accept files.");
     return STR("");
 }
 
@@ -107,18 +107,18 @@ static enum status take_body(struct request *req, struct upload *upload, struct 
         int got = coming->read(coming->data, piece, left < PIECE_BYTES ? left : PIECE_BYTES);
 
         if (got < 0)
-            return fail(err, ERR_INVALID, "the body ends before its end");
+            return fail(err, ERR_INVALID, "the body is incomplete");
         if (got == 0)
             break;
         if (is_stopping(req))
             return fail(err, ERR_CANCELLED, "the server is stopping");
         if (is_too_slow(upload->bytes + (uint64_t)got, begin_ns))
-            return fail(err, ERR_INVALID, "the file comes slower than %d bytes a second",
+            return fail(err, ERR_INVALID, "the file arrives at less than %d bytes per second",
                         SLOWEST_BYTES_PER_S);
         TRY(upload_put(upload, (struct bytes){.at = piece, .count = (size_t)got}, err));
     }
     if (coming->bytes >= 0 && upload->bytes < announced)
-        return fail(err, ERR_INVALID, "the body ends before its announced length");
+        return fail(err, ERR_INVALID, "the body is shorter than its Content-Length");
     return OK;
 }
 
@@ -233,14 +233,14 @@ static enum status post_upload(struct request *req, struct reply *reply, struct 
     struct upload upload;
 
     if ((request_text(req, "batch").count == 0) != (request_text(req, "path").count == 0))
-        return fail(err, ERR_INVALID, "batch and path go together");
+        return fail(err, ERR_INVALID, "batch and path must be given together");
     if (reason.count > 0 || req->coming == NULL || req->server == NULL) {
         reply_problem(reply, 403, "uploads-off",
-                      reason.count > 0 ? reason : STR("Files are taken by the server alone."));
+                      reason.count > 0 ? reason : STR("Only a server accepts files."));
         return OK;
     }
     if (!enter(req->server)) {
-        reply_problem(reply, 503, "busy", STR("Four files are on their way; try again later."));
+        reply_problem(reply, 503, "busy", STR("Four uploads are in progress; try again later."));
         reply_header(reply, STR("Retry-After"), STR("5"));
         return OK;
     }
@@ -282,9 +282,9 @@ static enum status delete_upload(struct request *req, struct reply *reply, struc
     }
     TRY(request_run(req, &run, err));
     if (!str_equal(run->root, str_of(uploads_dir(services->uploads)))) {
-        reply_problem(reply, 403, "not-uploaded",
-                      STR("This run lies in a profile directory; only uploaded ones are deleted "
-                          "from here."));
+        reply_problem(
+            reply, 403, "not-uploaded",
+            STR("This run is in a profile directory; only uploaded runs can be deleted here."));
         return OK;
     }
     TRY(uploads_remove(services->uploads, run->dir, err));

@@ -48,7 +48,7 @@ static enum status take_texts(struct request *req, const char *name, const json_
         const json_t *one = json_is_array(value) ? json_array_get(value, i) : value;
 
         if (!json_is_string(one))
-            return fail(err, ERR_INVALID, "\"%s\" is a text or a list of texts", name);
+            return fail(err, ERR_INVALID, "\"%s\" must be a text or a list of texts", name);
         TRY(add(str_copy(req->arena, (struct str){json_string_value(one), json_string_length(one)}),
                 edits, err));
     }
@@ -58,7 +58,7 @@ static enum status take_texts(struct request *req, const char *name, const json_
 static enum status take_switch(const char *name, const json_t *value, bool *ret, struct error *err)
 {
     if (!json_is_boolean(value))
-        return fail(err, ERR_INVALID, "\"%s\" is true or false", name);
+        return fail(err, ERR_INVALID, "\"%s\" must be true or false", name);
     *ret = json_is_true(value);
     return OK;
 }
@@ -80,7 +80,7 @@ static enum status take_member(struct request *req, const char *name, const json
         return take_switch(name, value, &edits->devices_even, err);
     if (strcmp(name, "run") != 0)
         return fail(err, ERR_INVALID,
-                    "nobody asked for \"%.100s\"; a change is scale, overlap, fuse_launches or "
+                    "there is no change \"%.100s\"; changes are scale, overlap, fuse_launches and "
                     "devices_even",
                     name);
     if (!json_is_string(value))
@@ -102,9 +102,9 @@ static enum status take_body(struct request *req, struct asked *asked, struct er
         return OK;
     body = json_loadb((const char *)req->body.at, req->body.count, JSON_REJECT_DUPLICATES, &why);
     if (!json_is_object(body))
-        status = body == NULL ? fail(err, ERR_INVALID, "the body is no JSON: %s at byte %d",
+        status = body == NULL ? fail(err, ERR_INVALID, "the body is not valid JSON: %s at byte %d",
                                      why.text, why.position)
-                              : fail(err, ERR_INVALID, "the body is a JSON object");
+                              : fail(err, ERR_INVALID, "the body must be a JSON object");
     json_object_foreach(body, name, value)
     {
         if (status == OK)
@@ -187,31 +187,33 @@ static enum status post_whatif(struct request *req, struct reply *reply, struct 
     return reply_fields(req, reply, err);
 }
 
-static const struct verb verb = {.name = "whatif",
-                                 .summary = "how long a step would take, had its parts other times",
-                                 .operands = "RUN",
-                                 .sends = "{}",
-                                 .repeats = "scale"};
+static const struct verb verb = {
+    .name = "whatif",
+    .summary = "how long a step would take if parts of it were faster or slower",
+    .operands = "RUN",
+    .sends = "{}",
+    .repeats = "scale"};
 
 static const struct tool_argument arguments[] = {
     TOOL_RUN,
     {"scale", TOOL_TEXT, false,
-     "What takes another time, by comma: scope:NAME=FACTOR, op:NAME=FACTOR, kind:NAME=FACTOR; 0.5 "
+     "What to scale, separated by commas: scope:NAME=FACTOR, op:NAME=FACTOR, kind:NAME=FACTOR; 0.5 "
      "is half as long",
      NULL},
     {"overlap", TOOL_TEXT, false,
-     "communication, copy or input: nothing but the step's end waits for it", NULL},
-    {"fuse_launches", TOOL_WORD, false, "yes: of calls that launch one remains", "no|yes"},
-    {"devices_even", TOOL_WORD, false, "yes: each device computes as long as their mean", "no|yes"},
+     "communication, copy or input: only the end of the step waits for it", NULL},
+    {"fuse_launches", TOOL_WORD, false, "yes: keep only one launching call per step", "no|yes"},
+    {"devices_even", TOOL_WORD, false, "yes: each device computes for the mean of all devices",
+     "no|yes"},
     {"step", TOOL_TEXT, false, "Only these steps", NULL},
     TOOL_TOKENS,
     TOOL_END};
 static const struct tool tools[] = {
     {.name = "whatif",
      .title = "What if",
-     .text = "How long a step would take, had an op, a scope or a kind of work taken another time: "
-             "what ran is replayed with all that it waited for. Without a change predicted_ps is "
-             "replayed_ps.",
+     .text = "How long a step would take if an op, a scope or a kind of work were faster or "
+             "slower: the recorded work is replayed with all its waits. Without changes "
+             "predicted_ps equals replayed_ps.",
      .arguments = arguments},
     {.name = NULL}};
 

@@ -157,11 +157,13 @@ static enum status query_of(const struct request *req, struct str *ret, struct e
     bool is_text = json_is_string(query);
     json_decref(body);
     if (body == NULL)
-        return fail(err, ERR_INVALID, "the body is no JSON: %s, line %d", where.text, where.line);
+        return fail(err, ERR_INVALID, "the body is not valid JSON: %s, line %d", where.text,
+                    where.line);
     if (!is_text || !alone)
-        return fail(err, ERR_INVALID, "the body is {\"query\": \"select ...\"} and nothing else");
+        return fail(err, ERR_INVALID,
+                    "the body must be {\"query\": \"select ...\"} and nothing else");
     if (ret->count >= SQL_QUERY_BYTES_MAX)
-        return fail(err, ERR_LIMIT, "a query has at most %d bytes, this one %zu",
+        return fail(err, ERR_LIMIT, "a query may have at most %d bytes; this one has %zu",
                     SQL_QUERY_BYTES_MAX, ret->count);
     return OK;
 }
@@ -250,8 +252,9 @@ static enum status take_back(struct request *req, struct error *err)
         drop_damaged(req);
     else if (request_all_traces(req, &held, &(struct error){0}) == OK)
         request_check_held(req, true);
-    return fail(err, ERR_NOT_READY,
-                "an index that the query reads was damaged on disk and is made anew: ask again");
+    return fail(
+        err, ERR_NOT_READY,
+        "an index that the query reads was damaged on disk and is being rebuilt: try again");
 }
 
 static enum status post_sql(struct request *req, struct reply *reply, struct error *err)
@@ -295,7 +298,7 @@ static const struct tool_argument arguments[] = {
      "One SELECT of SQLite. Tables: slices, {views}, runs, metrics; the table columns lists all. "
      "Times are picoseconds",
      NULL},
-    {"run", TOOL_TEXT, false, "A run; all runs where it is not given", NULL},
+    {"run", TOOL_TEXT, false, "A run; all runs if not given", NULL},
     {"limit", TOOL_INTEGER, false, "Rows at most: 1000", NULL},
     TOOL_TOKENS,
     TOOL_END};

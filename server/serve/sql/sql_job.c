@@ -129,16 +129,16 @@ static enum status why_ended(int ended, bool in_time, struct error *err)
 {
     if (!in_time || (WIFSIGNALED(ended) && WTERMSIG(ended) == SIGXCPU))
         return fail(err, ERR_LIMIT,
-                    "the query took too long and was stopped: ask for fewer rows, a "
-                    "window of start_ps, or one name");
+                    "the query took too long and was stopped: select fewer rows, a range of "
+                    "start_ps, or one name");
     if (WIFSIGNALED(ended) && WTERMSIG(ended) == SIGSYS)
         return fail(err, ERR_LIMIT,
-                    "the query's process tried a system call that it may not make, and was ended; "
-                    "the server's log says which: please report the query");
+                    "the query's process tried a forbidden system call and was ended; the server's "
+                    "log says which: please report the query");
     if (WIFSIGNALED(ended))
         return fail(err, ERR_LIMIT,
-                    "the query was stopped (signal %d): it needs more memory than "
-                    "it may have, or broke its process",
+                    "the query was stopped (signal %d): it needs more memory than allowed, or "
+                    "crashed its process",
                     WTERMSIG(ended));
     return fail(err, ERR_IO, "the query's process ended with %d and did not answer",
                 WEXITSTATUS(ended));
@@ -208,7 +208,8 @@ enum status sql_job(const struct sql_task *task, bool keeps, struct arena *arena
                     struct sql_answer *ret, struct error *err)
 {
     if (!turn_take())
-        return fail(err, ERR_CONFLICT, "two queries run and eight wait: ask again in a second");
+        return fail(err, ERR_CONFLICT,
+                    "two queries are running and eight are waiting: try again in a second");
     enum status status = run(task, keeps, arena, ret, err);
     turn_give();
     return status;

@@ -162,10 +162,9 @@ static struct str lost_message(uint32_t run_count, struct arena *arena)
 {
     bool one = run_count == 1;
 
-    return str_format(arena,
-                      "%u run%s not indexed, or hold%s no timeline: only `runs` and `metrics` tell "
-                      "of %s.",
-                      run_count, one ? " is" : "s are", one ? "s" : "", one ? "it" : "them");
+    return str_format(
+        arena, "%u run%s not indexed, or hold%s no timeline: only `runs` and `metrics` show %s.",
+        run_count, one ? " is" : "s are", one ? "s" : "", one ? "it" : "them");
 }
 
 static uint32_t notes_of(const struct sql_work *work, const struct sql_outcome *outcome,
@@ -183,7 +182,7 @@ static uint32_t notes_of(const struct sql_work *work, const struct sql_outcome *
                            "or group.",
                            (unsigned long long)outcome->row_count,
                            strcmp(outcome->cut, "rows") == 0 ? "that is the limit"
-                                                             : "an answer holds at most 32 MiB"),
+                                                             : "an answer may have at most 32 MiB"),
             .count = 1};
     if (work->lost_count > 0)
         ret[count++] =
@@ -219,7 +218,7 @@ static void put_json(const struct sql_work *work, const struct sql_result *resul
     json_key(&json, "reasons");
     json_open(&json, '{');
     if (outcome->cut != NULL)
-        json_put_text(&json, "row_count", STR("there are more rows than were asked for"));
+        json_put_text(&json, "row_count", STR("there are more rows than requested"));
     json_close(&json, '}');
     json_close(&json, '}');
 }

@@ -154,7 +154,7 @@ static void what_is_refused(void **state)
         {"no unit",
          "",
          {"--memory-max", "3x"},
-         "\"3x\": a size is a whole number of bytes, or one with K, M, G or T"},
+         "\"3x\": a size is a whole number of bytes, or a number with K, M, G or T"},
         {"half a unit", "", {"--memory-max", "1.5G"}, "whole number"},
         {"a size past 64 bit", "", {"--cache-size", "99999999999G"}, "cache-size"},
         {"no such word", "", {"--auth", "maybe"}, "none|token"},

@@ -166,10 +166,10 @@ static void refused(void **state)
         {"encrypted", 8, 1, ERR_UNSUPPORTED, "is encrypted"},
         {"method 14", 10, 14, ERR_UNSUPPORTED, "packed by method 14"},
         {"another checksum", 16, 1, ERR_FORMAT, "checksum does not match"},
-        {"a size beyond the file", 22, 1, ERR_TRUNCATED, "ends behind the file"},
-        {"another size", 24, 4, ERR_FORMAT, "not as long as its list says"},
+        {"a size beyond the file", 22, 1, ERR_TRUNCATED, "ends beyond the file"},
+        {"another size", 24, 4, ERR_FORMAT, "does not have the length that its directory says"},
         {"an offset into the middle", 42, 1, ERR_FORMAT, "not where it should be"},
-        {"no entry", 0, 'X', ERR_TRUNCATED, "no list of what is inside"},
+        {"no entry", 0, 'X', ERR_TRUNCATED, "no directory of its entries"},
         {"a name beyond the list", 29, 1, ERR_FORMAT, "list of entries is damaged"},
     };
 

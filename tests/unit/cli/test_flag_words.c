@@ -9,9 +9,10 @@ static void rows(void **state)
     const struct {
         const char *verb, *detail, *want;
     } given[] = {
-        {"top", "limit is 0; it goes from 1 to 10000", "--limit is 0; it goes from 1 to 10000"},
+        {"top", "limit is 0; it must be from 1 to 10000",
+         "--limit is 0; it must be from 1 to 10000"},
         {"top", "step holds \"1-\"; it takes numbers", "--step holds \"1-\"; it takes numbers"},
-        {"check", "max_regress=5x: a share", "--max-regress 5x: a share"},
+        {"check", "max_regress=5x: it must be a share", "--max-regress 5x: it must be a share"},
         {"memory", "by= is for view=peak pprof", "--by is for --view peak pprof"},
         {"top", "there is no parameter \"nme\" here; the nearest is \"name\"",
          "there is no flag --nme here; the nearest is --name"},

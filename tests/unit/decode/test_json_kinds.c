@@ -22,12 +22,12 @@ static void reasons(void **state)
         {"a table", "{\"cols\":[", "TensorBoard"},
         {"tables", "[{\"cols\":[{\"id\":\"a\"}],\"rows\":[", "TensorBoard"},
         {"ops", "{\"byProgram\":{", "XProf"},
-        {"one of two keys", "{\"meta\":{},\"thread\":[]}", "JSON that is no trace"},
-        {"a key of an inner object", "{\"a\":{\"cols\":[]}}", "JSON that is no trace"},
-        {"texts", "[[\"a\"]]", "JSON that is no trace"},
-        {"cut in a key", "{\"cols", "JSON that is no trace"},
-        {"cut behind a bracket", "[[", "JSON that is no trace"},
-        {"nothing", "", "JSON that is no trace"},
+        {"one of two keys", "{\"meta\":{},\"thread\":[]}", "JSON that is not a trace"},
+        {"a key of an inner object", "{\"a\":{\"cols\":[]}}", "JSON that is not a trace"},
+        {"texts", "[[\"a\"]]", "JSON that is not a trace"},
+        {"cut in a key", "{\"cols", "JSON that is not a trace"},
+        {"cut behind a bracket", "[[", "JSON that is not a trace"},
+        {"nothing", "", "JSON that is not a trace"},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++)

@@ -96,28 +96,17 @@ static void ranges(void **state)
 
     CHECK_PICTURE(
         "all", trace, PICTURE_ARGS | PICTURE_NOTES,
-        "train (7) / python (8) / NVTX\n"
-        "  5000 +35000 step {category: \"phases\"}\n"
-        "    18000 +8000 inner 1234 {payload: 7}\n"
-        "    30000 +0 here\n"
-        "train (7) / python (8) / NVTX NCCL\n"
-        "  28000 +1000 AllReduce\n"
-        "train (7) / NVTX start/end\n"
-        "  31000 +29000 fetch [async] {end_thread: 8, range_id: 77}\n"
-        "train (7) / python (8) / CUDA API\n"
-        "  10000 +5000 cudaLaunchKernel {correlation_id: 101}\n"
-        "  20000 +5000 cudaLaunchKernel {correlation_id: 102}\n"
-        "  30000 +8000 cudaMemcpyAsync {correlation_id: 103}\n"
-        "/device:GPU:0 / Stream #7\n"
-        "  50000 +20000 void gemm<float>(float *) {correlation_id: 101}\n"
-        "  80000 +10000 void gemm<float>(float *) {correlation_id: 102}\n"
-        "train (7) / reader (9) / NVTX\n"
-        "  65000 +25000 open [cut]\n"
-        "/device:GPU:0 / NVTX of python (8)\n"
-        "  50000 +40000 step [derived] {gpu_ops: 2}\n"
-        "    80000 +10000 inner 1234 [derived] {gpu_ops: 1}\n"
-        "note open-ranges 1 NVTX ranges that nothing ended are shown until the end of the "
-        "recording.\n");
+        "train (7) / python (8) / NVTX\n  5000 +35000 step {category: \"phases\"}\n    18000 +8000 "
+        "inner 1234 {payload: 7}\n    30000 +0 here\ntrain (7) / python (8) / NVTX NCCL\n  28000 "
+        "+1000 AllReduce\ntrain (7) / NVTX start/end\n  31000 +29000 fetch [async] {end_thread: 8, "
+        "range_id: 77}\ntrain (7) / python (8) / CUDA API\n  10000 +5000 cudaLaunchKernel "
+        "{correlation_id: 101}\n  20000 +5000 cudaLaunchKernel {correlation_id: 102}\n  30000 "
+        "+8000 cudaMemcpyAsync {correlation_id: 103}\n/device:GPU:0 / Stream #7\n  50000 +20000 "
+        "void gemm<float>(float *) {correlation_id: 101}\n  80000 +10000 void gemm<float>(float *) "
+        "{correlation_id: 102}\ntrain (7) / reader (9) / NVTX\n  65000 +25000 open "
+        "[cut]\n/device:GPU:0 / NVTX of python (8)\n  50000 +40000 step [derived] {gpu_ops: 2}\n   "
+        " 80000 +10000 inner 1234 [derived] {gpu_ops: 1}\nnote open-ranges 1 NVTX ranges without "
+        "an end are shown until the end of the recording.\n");
     arena_destroy(arena);
 }
 
@@ -298,10 +287,9 @@ static void of_itself(void **state)
     CHECK("epoch", trace->has_epoch && trace->epoch_ns == INT64_C(1700000000000000000));
     CHECK_INT("stacks", trace->stack_count, 1);
     CHECK_PICTURE("notes", trace, PICTURE_NOTES,
-                  "train (7) / python (8) / OS runtime\n"
-                  "  3000 +1000 poll\n"
-                  "note collector-error 1 Nsight Systems reported: lost 5 events of /home//run.py\n"
-                  "note collector-info 1 More messages of the recording say nothing of losses.\n");
+                  "train (7) / python (8) / OS runtime\n  3000 +1000 poll\nnote collector-error 1 "
+                  "Nsight Systems reported: lost 5 events of /home//run.py\nnote collector-info 1 "
+                  "Other messages of the recording do not report losses.\n");
     for (name_id name = 0; name < trace->name_count; name++) {
         struct str text = trace_name(trace, name);
 

@@ -30,15 +30,15 @@ static void odd_rows(void **state)
         {"no stream, no cause", "(10, 20, 0, NULL, NULL, NULL, 2)",
          "/device:GPU:0 / Stream #0\n  10000 +10000 void gemm<float>(float *)\n"},
         {"a name that is not there", "(10, 20, 0, 7, 1, 0, 4000)",
-         "/device:GPU:0 / Stream #7\n  10000 +10000 4000\n"
-         "note unnamed-events 1 Some names are missing in the file's table of texts.\n"},
+         "/device:GPU:0 / Stream #7\n  10000 +10000 4000\nnote unnamed-events 1 Some names are "
+         "missing from the file's table of strings.\n"},
         {"no name", "(10, 20, 0, 7, 1, 0, NULL)",
          "/device:GPU:0 / Stream #7\n  10000 +10000 kernel\n"},
         {"ends before it starts", "(20, 10, 0, 7, 1, 0, 2)",
          "/device:GPU:0 / Stream #7\n  20000 +0 void gemm<float>(float *) [clamped]\n"
          "note clamped-times 1 Times that are negative lengths or lie more than 53 days from the "
          "others were cut to what can be shown.\n"},
-        {"beyond all times", "(-9223372036854775808, 9223372036854775807, 0, 7, 1, 0, 2)",
+        {"out of range", "(-9223372036854775808, 9223372036854775807, 0, 7, 1, 0, 2)",
          "/device:GPU:0 / Stream #7\n"
          "  -4611686018427387903 +9223372036854775806 void gemm<float>(float *) [clamped]\n"
          "note clamped-times 1 Times that are negative lengths or lie more than 53 days from the "

@@ -38,14 +38,12 @@ static void archive(void **state)
     const struct trace *trace = trace_of(seed("zip/nsys-jax", arena), arena, "nsys-jax", &err);
 
     CHECK_OK("decode", err.code, &err);
-    CHECK_PICTURE("all", trace, PICTURE_ARGS | PICTURE_NOTES,
-                  "/device:GPU:0 / NVTX\n"
-                  "  1000000 +5000 one [derived] {gpu_ops: 1}\n"
-                  "  3000000 +7000 two [derived] {gpu_ops: 1}\n"
-                  "  4000000 +8000 one [derived] {gpu_ops: 1}\n"
-                  "process 7 / thread (8)\n"
-                  "  5000 +4000 TSL:XlaModule:#hlo_module=jit_f,program_id=1#\n"
-                  "note odd-rows 1 Rows without a name, which sum up a process, are left out.\n");
+    CHECK_PICTURE(
+        "all", trace, PICTURE_ARGS | PICTURE_NOTES,
+        "/device:GPU:0 / NVTX\n  1000000 +5000 one [derived] {gpu_ops: 1}\n  3000000 +7000 two "
+        "[derived] {gpu_ops: 1}\n  4000000 +8000 one [derived] {gpu_ops: 1}\nprocess 7 / thread "
+        "(8)\n  5000 +4000 TSL:XlaModule:#hlo_module=jit_f,program_id=1#\nnote odd-rows 1 Rows "
+        "without a name, which are totals of a process, are left out.\n");
     CHECK_INT("modules", trace->program_count, 1);
     CHECK_INT("its number", trace->programs[0].id, 1);
     CHECK_STR("its name", trace_name(trace, trace->programs[0].name), "jit_f");
@@ -73,27 +71,20 @@ static void archive_of_two_processes(void **state)
         char want[2000];
 
         CHECK_OK(rows[at].seed, err.code, &err);
-        snprintf(want, sizeof want,
-                 "%s / XLA Modules\n"
-                 "  10000 +20000 jit_f {gpu_ops: 1, hlo_module: \"jit_f\", program_id: 1u}\n"
-                 "%s / XLA Ops\n"
-                 "  10000 +5000 dot.1 {gpu_ops: 1, hlo_op: \"dot.1\", hlo_module: \"jit_f\", "
-                 "program_id: 1u}\n"
-                 "%s / XLA Modules\n"
-                 "  10000 +20000 jit_f {gpu_ops: 1, hlo_module: \"jit_f\", program_id: 1u}\n"
-                 "%s / XLA Ops\n"
-                 "  10000 +5000 dot.1 {gpu_ops: 1, hlo_op: \"dot.1\", hlo_module: \"jit_f\", "
-                 "program_id: 1u}\n"
-                 "proc0 process 7 / %s (8)\n"
-                 "  1000 +9000 TSL:XlaModule:#hlo_module=jit_f,program_id=1#\n"
-                 "    2000 +3000 TSL:Thunk:#hlo_op=dot.1#\n"
-                 "proc1 process 7 / %s (8)\n"
-                 "  1000 +9000 TSL:XlaModule:#hlo_module=jit_f,program_id=2#\n"
-                 "    2000 +3000 TSL:Thunk:#hlo_op=dot.1#\n"
-                 "note unaligned 2 Processes of a combined archive; each counts its times from the "
-                 "beginning of its own recording.\n",
-                 rows[at].first, rows[at].first, rows[at].second, rows[at].second,
-                 rows[at].first_thread, rows[at].second_thread);
+        snprintf(
+            want, sizeof want,
+            "%s / XLA Modules\n  10000 +20000 jit_f {gpu_ops: 1, hlo_module: \"jit_f\", "
+            "program_id: 1u}\n%s / XLA Ops\n  10000 +5000 dot.1 {gpu_ops: 1, hlo_op: \"dot.1\", "
+            "hlo_module: \"jit_f\", program_id: 1u}\n%s / XLA Modules\n  10000 +20000 jit_f "
+            "{gpu_ops: 1, hlo_module: \"jit_f\", program_id: 1u}\n%s / XLA Ops\n  10000 +5000 "
+            "dot.1 {gpu_ops: 1, hlo_op: \"dot.1\", hlo_module: \"jit_f\", program_id: 1u}\nproc0 "
+            "process 7 / %s (8)\n  1000 +9000 TSL:XlaModule:#hlo_module=jit_f,program_id=1#\n    "
+            "2000 +3000 TSL:Thunk:#hlo_op=dot.1#\nproc1 process 7 / %s (8)\n  1000 +9000 "
+            "TSL:XlaModule:#hlo_module=jit_f,program_id=2#\n    2000 +3000 "
+            "TSL:Thunk:#hlo_op=dot.1#\nnote unaligned 2 Processes of a combined archive; each "
+            "counts time from the start of its own recording.\n",
+            rows[at].first, rows[at].first, rows[at].second, rows[at].second, rows[at].first_thread,
+            rows[at].second_thread);
         CHECK_PICTURE(rows[at].seed, trace, PICTURE_ARGS | PICTURE_NOTES, want);
         CHECK_INT("programs", trace->program_count, 2);
         CHECK_INT("the first keeps its number", trace->programs[0].id, 1);

@@ -41,16 +41,11 @@ static void slices(void **state)
     put_event(&made, 1060, INSTANT, 99, "elsewhere");
     put_event(&made, 1070, END, 77, NULL);
     const struct trace *trace = made_trace(&made, arena);
-    CHECK_PICTURE("slices", trace, PICTURE_NOTES,
-                  "trainer / main\n"
-                  "  10000 +30000 outer\n"
-                  "    20000 +10000 inner\n"
-                  "      25000 +0 mark\n"
-                  "  50000 +20000 open [cut]\n"
-                  "elsewhere\n"
-                  "  60000 +0 elsewhere\n"
-                  "note unmatched-ends 1 Some ends have no begin: those slices began before the "
-                  "trace and are left out.\n");
+    CHECK_PICTURE(
+        "slices", trace, PICTURE_NOTES,
+        "trainer / main\n  10000 +30000 outer\n    20000 +10000 inner\n      25000 +0 mark\n  "
+        "50000 +20000 open [cut]\nelsewhere\n  60000 +0 elsewhere\nnote unmatched-ends 1 Some ends "
+        "have no begin: their slices began before the trace and are left out.\n");
     CHECK("epoch", trace->has_epoch);
     CHECK_INT("epoch", trace->epoch_ns, 500000);
     CHECK_INT("thread", trace->tracks[1].source_id, 43);
@@ -239,16 +234,11 @@ static void incremental_state(void **state)
     put_by_iid(&made, 50, 1, false, 1);
     put_by_iid(&made, 60, 2, false, 2); /* never told */
     check_made("state", &made, PICTURE_NOTES,
-               "process 1 / main\n"
-               "  5000 +0 first\n"
-               "  15000 +0 first\n"
-               "  45000 +0 second\n"
-               "  55000 +0 \n"
-               "note lost-packets 2 The recorder lost packets, because its buffer was full; record "
-               "with a larger one.\n"
-               "note lost-state 3 Some packets stand before what explains them, as in a ring "
-               "buffer, and are left out.\n"
-               "note lost-names 1 Some names are not in the file.\n");
+               "process 1 / main\n  5000 +0 first\n  15000 +0 first\n  45000 +0 second\n  55000 +0 "
+               "\nnote lost-packets 2 The recorder lost packets, because its buffer was full; "
+               "record with a larger one.\nnote lost-state 3 Some packets come before the packets "
+               "that they depend on, as in a ring buffer, and are left out.\nnote lost-names 1 "
+               "Some names are not in the file.\n");
     text_free(&interned);
 }
 
@@ -306,16 +296,11 @@ static void clocks(void **state)
         put_number(&made.packet, 58, events[i].clock);
         put_event(&made, events[i].at, INSTANT, 8, events[i].name);
     }
-    check_made("clocks", &made, PICTURE_NOTES,
-               "unknown\n"
-               "  -1100000 +0 unknown\n"
-               "  10000 +0 10 later\n"
-               "  30000 +0 30 later\n"
-               "  500000 +0 boottime\n"
-               "  3010000 +0 monotonic\n"
-               "  3101000 +0 over another\n"
-               "note clocks 1 Some times stand on a clock that no snapshot joins with the others; "
-               "they are shown as they are.\n");
+    check_made(
+        "clocks", &made, PICTURE_NOTES,
+        "unknown\n  -1100000 +0 unknown\n  10000 +0 10 later\n  30000 +0 30 later\n  500000 +0 "
+        "boottime\n  3010000 +0 monotonic\n  3101000 +0 over another\nnote clocks 1 Some times are "
+        "on a clock that no snapshot relates to the others; they are shown unchanged.\n");
 }
 
 static void put_counter(struct made *made, int64_t at_ns, int64_t track, int64_t value)
@@ -358,18 +343,10 @@ static void counters(void **state)
     put_counter(&made, 1050, 8, 3);
     const struct trace *trace = made_trace(&made, arena);
     CHECK_PICTURE("counters", trace, PICTURE_NOTES,
-                  "trainer / memory\n"
-                  "  0 = 3072\n"
-                  "  10000 = 512\n"
-                  "trainer / main\n"
-                  "  20000 +10000 f\n"
-                  "  40000 +0 g\n"
-                  "trainer / main / thread time\n"
-                  "  20000 = 100\n"
-                  "  30000 = 111\n"
-                  "  40000 = 5\n"
-                  "note orphan-counters 1 Some values of counters name a track that is no counter, "
-                  "and are left out.\n");
+                  "trainer / memory\n  0 = 3072\n  10000 = 512\ntrainer / main\n  20000 +10000 f\n "
+                  " 40000 +0 g\ntrainer / main / thread time\n  20000 = 100\n  30000 = 111\n  "
+                  "40000 = 5\nnote orphan-counters 1 Some counter values name a track that is not "
+                  "a counter, and are left out.\n");
     text_free(&about);
     text_free(&defaults);
     text_free(&event);
@@ -414,9 +391,8 @@ static void too_much(void **state)
         put_number(&made.event, 12, 1);
     put_event(&made, 10, INSTANT, 8, "a");
     check_made("too much", &made, PICTURE_NOTES,
-               "a\n  0 +0 a\n"
-               "note args-left-out 5 Some events have more arguments, arrows, categories or "
-               "counters than are kept; the last ones are left out.\n");
+               "a\n  0 +0 a\nnote args-left-out 5 Some events have too many arguments, flow "
+               "arrows, categories or counters; the last ones are left out.\n");
 }
 
 static void put_legacy(struct made *made, int phase, int64_t id, int64_t dur_us)
@@ -516,9 +492,9 @@ static void packed(void **state)
     put_text(&made.packet, 104, "");
     end_packet(&made, 1);
     CHECK_PICTURE("packed", made_trace(&made, arena), PICTURE_NOTES,
-                  "python3 / worker\n  0 +0 zipped\n  10000 +0 squeezed\n"
-                  "note not-read 32 Packets that are not read: 31 ftrace, 1 of kind 104.\n"
-                  "note corrupt 1 Some packed packets could not be unpacked whole.\n");
+                  "python3 / worker\n  0 +0 zipped\n  10000 +0 squeezed\nnote not-read 32 Packets "
+                  "of these kinds are not read: 31 ftrace, 1 of kind 104.\nnote corrupt 1 Some "
+                  "compressed packets could not be unpacked completely.\n");
     text_free(&tree);
     text_free(&entry);
     free_made(&inner);
@@ -533,8 +509,8 @@ static void no_events(void **state)
 
     put_clocks(&made, 1, two_clocks, 2);
     check_made("no events", &made, PICTURE_NOTES,
-               "note no-events 1 The trace holds no track events: whatever it recorded is of kinds "
-               "that are not read.\n");
+               "note no-events 1 The trace holds no track events; what it recorded is of kinds "
+               "that jviewd does not read.\n");
 }
 
 static void cut_off(void **state)

@@ -36,14 +36,13 @@ static void device_memory(void **state)
 
     make_memory(&made);
     const struct trace *trace = made_trace(&made, arena);
-    CHECK_PICTURE("a snapshot", trace, PICTURE_NOTES,
-                  "samples allocations/count space/bytes\n"
-                  "  2 4096 main train.py:12; apply_primitive jax/_src/dispatch.py:87"
-                  " {kind: \"buffer\", device: \"TPU_0(process=0,(0,0,0,0))\"}\n"
-                  "  1 -1 main train.py:12; backend_compile jax/_src/compiler.py:5"
-                  " {kind: \"executable\"}\n"
-                  "note unknown-sizes 1 Some values are negative: JAX writes -1 for an executable "
-                  "whose size it does not know. They are summed as they stand.\n");
+    CHECK_PICTURE(
+        "a snapshot", trace, PICTURE_NOTES,
+        "samples allocations/count space/bytes\n  2 4096 main train.py:12; apply_primitive "
+        "jax/_src/dispatch.py:87 {kind: \"buffer\", device: \"TPU_0(process=0,(0,0,0,0))\"}\n  1 "
+        "-1 main train.py:12; backend_compile jax/_src/compiler.py:5 {kind: \"executable\"}\nnote "
+        "unknown-sizes 1 Some values are negative: JAX writes -1 for an executable of unknown "
+        "size. They are summed as they are.\n");
     CHECK("no epoch", !trace->has_epoch);
     CHECK_HAS("no epoch", str_c(arena, trace->epoch_reason), "when it was taken");
     CHECK_STR("format", str_of(trace->format), "pprof");
@@ -148,17 +147,13 @@ static void odd(void **state)
     const struct trace *trace = made_trace(&made, arena);
     CHECK_PICTURE(
         "odd", trace, PICTURE_NOTES,
-        "samples space/bytes space (value 2)/bytes\n"
-        "  5 0 0x20:1; 0x10:1\n"
-        "  6 7 \n"
-        "note corrupt 1 Parts of the file could not be read and are left out, the first at byte 31 "
-        "of the unpacked file; copy the file again if the original is whole.\n"
-        "note lost-names 1 Some names are not in the file; functions without one are shown by "
-        "their address.\n"
-        "note lost-frames 2 Some frames of stacks are not in the file and are left out or shown by "
-        "their address.\n"
-        "note odd-values 2 Some samples have fewer or more values than there are sample types; "
-        "what is missing counts as 0, what is too much is left out.\n");
+        "samples space/bytes space (value 2)/bytes\n  5 0 0x20:1; 0x10:1\n  6 7 \nnote corrupt 1 "
+        "Parts of the file could not be read and are left out, the first at byte 31 of the "
+        "unpacked file; copy the file again if the original is intact.\nnote lost-names 1 Some "
+        "names are not in the file; functions without one are shown by their address.\nnote "
+        "lost-frames 2 Some frames of stacks are not in the file and are left out or shown by "
+        "their address.\nnote odd-values 2 Some samples have fewer or more values than there are "
+        "sample types; missing values count as 0, extra ones are left out.\n");
     text_free(&sample);
     free_made(&made);
     arena_destroy(arena);

@@ -76,8 +76,10 @@ static void fields(void **state)
         {"varint", OK, 1, BYTES("\x08\x05"), ""},
         {"all wires", OK, 4, BYTES("\x08\x05\x11________\x1a\x02hi\x25____"), ""},
         {"number of two bytes", OK, 1, BYTES("\xa0\x06\x07"), ""},
-        {"number zero", ERR_FORMAT, 1, BYTES("\x08\x05\x00\x01"), "bytes at 2 are no field"},
-        {"number too high", ERR_FORMAT, 0, BYTES("\x80\x80\x80\x80\x10\x01"), "no field"},
+        {"number zero", ERR_FORMAT, 1, BYTES("\x08\x05\x00\x01"),
+         "bytes at 2 are not a message field"},
+        {"number too high", ERR_FORMAT, 0, BYTES("\x80\x80\x80\x80\x10\x01"),
+         "not a message field"},
         {"a group", ERR_FORMAT, 0, BYTES("\x0b\x0c"), "wire type 3"},
         {"wire seven", ERR_FORMAT, 0, BYTES("\x0f"), "field 1 at byte 0 has the unknown"},
         {"bytes cut", ERR_TRUNCATED, 0, BYTES("\x0a\x05hi"),
@@ -85,9 +87,9 @@ static void fields(void **state)
         {"second cut", ERR_TRUNCATED, 1, BYTES("\x08\x05\x22\x03hi"), "field 4 at byte 2"},
         {"a length of 2^64 - 1", ERR_TRUNCATED, 0,
          BYTES("\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), "18446744073709551615 bytes"},
-        {"no length", ERR_TRUNCATED, 0, BYTES("\x0a"), "the number at byte 1 is cut off"},
-        {"eight bytes cut", ERR_TRUNCATED, 0, BYTES("\x09_______"), "byte 1 is cut off"},
-        {"four bytes cut", ERR_TRUNCATED, 0, BYTES("\x0d___"), "byte 1 is cut off"},
+        {"no length", ERR_TRUNCATED, 0, BYTES("\x0a"), "the number at byte 1 is truncated"},
+        {"eight bytes cut", ERR_TRUNCATED, 0, BYTES("\x09_______"), "byte 1 is truncated"},
+        {"four bytes cut", ERR_TRUNCATED, 0, BYTES("\x0d___"), "byte 1 is truncated"},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

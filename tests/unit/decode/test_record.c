@@ -132,17 +132,14 @@ static void captures(void **state)
         spool_rows(&made, SPOOL_SWITCH, turns, count, SWITCH_COLUMNS);
         spool_rows(&made, SPOOL_END, NULL, 0, 0);
         CHECK_PICTURE("captures", trace_of(&made, arena), PICTURE_NOTES,
-                      count == 1 ? "python3 (466) / main thread (466)\n"
-                                   "  1000000 +1000000 step\n"
-                                   "  4000000 +4000000 load\n"
-                                 : "python3 (466) / main thread (466)\n"
-                                   "  1000000 +1000000 step\n"
-                                   "  4000000 +4000000 load\n"
-                                   "python3 (466) / captures\n"
-                                   "  1000000 +1000000 capture 1\n"
-                                   "  4000000 +4000000 capture 2\n"
-                                   "note captures 2 2 captures recorded, drawn as a track; what "
-                                   "happened outside was not asked for.\n");
+                      count == 1
+                          ? "python3 (466) / main thread (466)\n"
+                            "  1000000 +1000000 step\n"
+                            "  4000000 +4000000 load\n"
+                          : "python3 (466) / main thread (466)\n  1000000 +1000000 step\n  4000000 "
+                            "+4000000 load\npython3 (466) / captures\n  1000000 +1000000 capture "
+                            "1\n  4000000 +4000000 capture 2\nnote captures 2 2 captures recorded, "
+                            "drawn as a track; nothing was recorded outside.\n");
         text_free(&made.file);
     }
     arena_destroy(arena);
@@ -165,15 +162,11 @@ static void killed(void **state)
     put_front(&made);
     spool_rows(&made, SPOOL_OPEN, open, 2, RANGE_COLUMNS);
     spool_rows(&made, SPOOL_RANGE, ended, 1, RANGE_COLUMNS);
-    CHECK_PICTURE(
-        "killed", trace_of(&made, arena), PICTURE_NOTES,
-        "python3 (466) / main thread (466)\n"
-        "  0 +8000000 step [cut]\n"
-        "    5000000 +3000000 load\n"
-        "note truncated 1 The program did not come to its end, or still runs: what it did "
-        "after the last quarter of a second that is here is missing.\n"
-        "note open-ranges 1 Ranges that nothing ended are shown until the end of the "
-        "recording.\n");
+    CHECK_PICTURE("killed", trace_of(&made, arena), PICTURE_NOTES,
+                  "python3 (466) / main thread (466)\n  0 +8000000 step [cut]\n    5000000 "
+                  "+3000000 load\nnote truncated 1 The program was killed or is still running: up "
+                  "to the last quarter of a second of its recording is missing.\nnote open-ranges "
+                  "1 Ranges without an end are shown until the end of the recording.\n");
     text_free(&made.file);
     arena_destroy(arena);
 }
@@ -195,18 +188,13 @@ static void lost(void **state)
     CHECK_INT("notes", trace->note_count, 3);
     CHECK_PICTURE(
         "losses", trace, PICTURE_NOTES,
-        "python3 (466) / thread (468)\n"
-        "  1000000 +9000000 step\n"
-        "    2000000 +6000000 load\n"
-        "python3 (466) / main thread (466)\n"
-        "  4000000 +0 checkpoint\n"
-        "python3 (466) / NVTX start/end\n"
-        "  3000000 +8000000 epoch [async]\n"
-        "note unread 1 This version does not know the kinds of 1 frame.\n"
-        "note events-dropped 12 12 ranges are missing: a thread told them faster than they "
-        "were written down. Fewer ranges, or --nvtx-domain-exclude, help.\n"
-        "note unbalanced-ranges 2 2 ends of ranges had no beginning: they began before the "
-        "recording, or the program ends more than it begins.\n");
+        "python3 (466) / thread (468)\n  1000000 +9000000 step\n    2000000 +6000000 load\npython3 "
+        "(466) / main thread (466)\n  4000000 +0 checkpoint\npython3 (466) / NVTX start/end\n  "
+        "3000000 +8000000 epoch [async]\nnote unread 1 This version does not know the type of 1 "
+        "frame.\nnote events-dropped 12 12 ranges are missing: a thread recorded them faster than "
+        "they could be written. Use fewer ranges, or --nvtx-domain-exclude.\nnote "
+        "unbalanced-ranges 2 2 ends of ranges have no begin: they began before the recording, or "
+        "the program ends more ranges than it begins.\n");
     text_free(&made.file);
     arena_destroy(arena);
 }
@@ -267,7 +255,7 @@ static void gap(void **state)
     const struct trace *trace = trace_of(&made, arena);
     CHECK_INT("ranges", trace->event_count, 4);
     CHECK_HAS("said", str_c(arena, trace_name(trace, trace->notes[0].message)),
-              "9 bytes of the spool belong to no frame, 2 frames are missing");
+              "9 bytes belong to no frame, 2 frames are missing");
     text_free(&made.file);
     arena_destroy(arena);
 }

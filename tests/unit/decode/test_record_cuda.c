@@ -100,17 +100,14 @@ static void without(void **state)
     spool_ties(&made);
     spool_rows(&made, SPOOL_SET, sets, 5, SET_COLUMNS);
     spool_rows(&made, SPOOL_END, NULL, 0, 0);
-    CHECK_PICTURE("without", picture_fed(spool_feed, &made.file, arena),
-                  PICTURE_ARGS | PICTURE_NOTES,
+    CHECK_PICTURE(
+        "without", picture_fed(spool_feed, &made.file, arena), PICTURE_ARGS | PICTURE_NOTES,
 
-                  "/device:GPU:0 / Stream #7\n"
-                  "  1000 +2000 [CUDA memset] {bytes: 5, value: 0, memory: \"99\"}\n"
-                  "note no-times 2 Not shown, for CUPTI gave them no time: 2 of all kernels, "
-                  "copies and calls; so it does when its memory on the GPU is full.\n"
-                  "note inverted-times 1 Not shown, for they end before they begin: 1 of all "
-                  "kernels, copies and calls.\n"
-                  "note unplaced 1 Not shown, for they name no device: 1 of all kernels and "
-                  "copies.\n");
+        "/device:GPU:0 / Stream #7\n  1000 +2000 [CUDA memset] {bytes: 5, value: 0, memory: "
+        "\"99\"}\nnote no-times 2 Not shown, because CUPTI gave them no time: 2 kernels, copies "
+        "and calls. It does so when its memory on the GPU is full.\nnote inverted-times 1 Not "
+        "shown, because they end before they begin: 1 kernels, copies and calls.\nnote unplaced 1 "
+        "Not shown, because they name no device: 1 kernels and copies.\n");
     text_free(&made.file);
     arena_destroy(arena);
 }

@@ -54,13 +54,11 @@ static void python(void **state)
     const struct trace *trace = trace_of(&made, arena);
     CHECK_PICTURE(
         "samples", trace, PICTURE_NOTES,
-        "samples Python time/nanoseconds Python CPU time/nanoseconds\n"
-        "  10 9 main train.py:40; step train.py:12; matmul layers.py:7 @1000000 on python3 "
-        "(466) / main thread (466)\n"
-        "  10 0 main train.py:40; step train.py:12 @1000000 on python3 (466) / worker (468)\n"
-        "  12 0 main train.py:40 @2000000 on python3 (466) / main thread (466)\n"
-        "note samples 3 3 samples of Python stacks, 100 looks a second at each thread: "
-        "shares are estimates.\n");
+        "samples Python time/nanoseconds Python CPU time/nanoseconds\n  10 9 main train.py:40; "
+        "step train.py:12; matmul layers.py:7 @1000000 on python3 (466) / main thread (466)\n  10 "
+        "0 main train.py:40; step train.py:12 @1000000 on python3 (466) / worker (468)\n  12 0 "
+        "main train.py:40 @2000000 on python3 (466) / main thread (466)\nnote samples 3 3 samples "
+        "of Python stacks, taken 100 times per second per thread: shares are estimates.\n");
     text_free(&made.file);
     arena_destroy(arena);
 }
@@ -113,14 +111,14 @@ static void odd(void **state)
     spool_rows(&made, SPOOL_SAMPLE, rows, 4, SAMPLE_COLUMNS);
     spool_rows(&made, SPOOL_END, NULL, 0, 0);
     const struct trace *trace = trace_of(&made, arena);
-    CHECK_PICTURE("odd", trace, PICTURE_NOTES,
-                  "samples Python time/nanoseconds Python CPU time/nanoseconds\n"
-                  "  0 0 main train.py:1 @1000000 on python3 (466) / main thread (466)\n"
-                  "  9223372036854775807 1  @1001000 on python3 (466) / main thread (466)\n"
-                  "note samples 2 2 samples of Python stacks, 100 looks a second at each thread: "
-                  "shares are estimates.\n"
-                  "note lost-frames 1 1 call of stacks without callers, which are lost.\n"
-                  "note unread 4 This version does not know the kinds of 4 samples or stacks.\n");
+    CHECK_PICTURE(
+        "odd", trace, PICTURE_NOTES,
+        "samples Python time/nanoseconds Python CPU time/nanoseconds\n  0 0 main train.py:1 "
+        "@1000000 on python3 (466) / main thread (466)\n  9223372036854775807 1  @1001000 on "
+        "python3 (466) / main thread (466)\nnote samples 2 2 samples of Python stacks, taken 100 "
+        "times per second per thread: shares are estimates.\nnote lost-frames 1 1 call of stacks "
+        "without callers, which are lost.\nnote unread 4 This version does not know the kinds of 4 "
+        "samples or stacks.\n");
     text_free(&made.file);
     arena_destroy(arena);
 }

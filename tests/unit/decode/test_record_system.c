@@ -74,27 +74,15 @@ static void all(void **state)
     put_all(&made);
     CHECK_PICTURE(
         "all", picture_fed(spool_feed, &made.file, arena), PICTURE_NOTES,
-        "system / CPU\n"
-        "  10000000 = 43.21\n"
-        "system / memory in use\n"
-        "  10000000 = 4096\n"
-        "process (466) / CPU of the process\n"
-        "  20000000 = 150\n"
-        "GPU metrics (GPU 0, NVIDIA H200) / power\n"
-        "  30000000 = 699.5\n"
-        "GPU metrics (GPU 0, NVIDIA H200) / SM clock\n"
-        "  30000000 = 1980\n"
-        "  40000000 = 1305\n"
-        "GPU metrics (GPU 0 of NVML, not the program's, NVIDIA H200) / SM clock\n"
-        "  40000000 = 300\n"
-        "GPU metrics (GPU 0, NVIDIA H200) / slowed down\n"
-        "  40000000 +20000000 power cap [derived]\n"
-        "  60000000 +20000000 power cap + thermal (software) [derived]\n"
-        "  90000000 +10000000 reason 0x400 [derived]\n"
-        "note collector 1 Too warm\n"
-        "note gpu-slowed 3 GPU 0, NVIDIA H200 was slowed down: of 7 looks, power cap at 3, thermal "
-        "(software) at 1.\n"
-        "note unread 3 3 figures of the machine are of kinds that this version does not know.\n");
+        "system / CPU\n  10000000 = 43.21\nsystem / memory in use\n  10000000 = 4096\nprocess "
+        "(466) / CPU of the process\n  20000000 = 150\nGPU metrics (GPU 0, NVIDIA H200) / power\n  "
+        "30000000 = 699.5\nGPU metrics (GPU 0, NVIDIA H200) / SM clock\n  30000000 = 1980\n  "
+        "40000000 = 1305\nGPU metrics (GPU 0 of NVML, not the program's, NVIDIA H200) / SM clock\n "
+        " 40000000 = 300\nGPU metrics (GPU 0, NVIDIA H200) / slowed down\n  40000000 +20000000 "
+        "power cap [derived]\n  60000000 +20000000 power cap + thermal (software) [derived]\n  "
+        "90000000 +10000000 reason 0x400 [derived]\nnote collector 1 Too warm\nnote gpu-slowed 3 "
+        "GPU 0, NVIDIA H200 was throttled: of 7 samples, power cap at 3, thermal (software) at "
+        "1.\nnote unread 3 3 machine metrics are of kinds that this version does not know.\n");
     text_free(&made.file);
     arena_destroy(arena);
 }

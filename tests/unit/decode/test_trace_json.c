@@ -45,16 +45,14 @@ static const struct json_row rows[] = {
      "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1669783687464181,\"dur\":1},"
      "{\"ph\":\"i\",\"name\":\"b\",\"ts\":5}]",
      PICTURE_NOTES,
-     HEAD "  0 +1000000 a\n"
-          "note stray-times 1 Events whose time lies more than 53 days from the others are set "
-          "aside.\n"},
+     HEAD "  0 +1000000 a\nnote stray-times 1 Events more than 53 days away from all others are "
+          "left out.\n"},
     {"a length of 236 years is set aside",
      "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1000,\"dur\":1},"
      "{\"ph\":\"X\",\"name\":\"b\",\"ts\":1300,\"dur\":7447446000000000}]",
      PICTURE_NOTES,
-     HEAD "  1000000000 +1000000 a\n"
-          "note stray-times 1 Slices that last more than 53 days are set aside: their end was not "
-          "read.\n"},
+     HEAD "  1000000000 +1000000 a\nnote stray-times 1 Slices longer than 53 days are left out: "
+          "their end was probably not recorded.\n"},
     {"B and E",
      "[{\"ph\":\"B\",\"name\":\"a\",\"ts\":1},{\"ph\":\"B\",\"name\":\"b\",\"ts\":2},"
      "{\"ph\":\"E\",\"ts\":3},{\"ph\":\"E\",\"ts\":5}]",
@@ -88,19 +86,15 @@ static const struct json_row rows[] = {
      "[{\"ph\":\"B\",\"name\":\"a\",\"ts\":1},{\"ph\":\"B\",\"name\":\"b\",\"ts\":2},"
      "{\"ph\":\"E\",\"name\":\"a\",\"ts\":5}]",
      PICTURE_NOTES,
-     HEAD
-     "  1000000 +4000000 a\n    2000000 +3000000 b [cut]\n"
-     "note unfinished 1 Slices whose end is not in the file are cut at the end of what encloses "
-     "them.\n"},
+     HEAD "  1000000 +4000000 a\n    2000000 +3000000 b [cut]\nnote unfinished 1 Slices whose end "
+          "is not in the file end with the slice around them.\n"},
     {"ends without beginnings, beginnings without ends",
      "[{\"ph\":\"E\",\"ts\":1},{\"ph\":\"B\",\"name\":\"a\",\"ts\":2},"
      "{\"ph\":\"X\",\"name\":\"x\",\"ts\":3,\"dur\":4}]",
      PICTURE_NOTES,
-     HEAD
-     "  2000000 +5000000 a [cut]\n    3000000 +4000000 x\n"
-     "note unbalanced 1 Ends of slices whose beginning is not in the file are left out.\n"
-     "note unfinished 1 Slices whose end is not in the file are cut at the end of what encloses "
-     "them.\n"},
+     HEAD "  2000000 +5000000 a [cut]\n    3000000 +4000000 x\nnote unbalanced 1 Ends of slices "
+          "whose begin is not in the file are left out.\nnote unfinished 1 Slices whose end is not "
+          "in the file end with the slice around them.\n"},
     {"an end before its beginning",
      "[{\"ph\":\"B\",\"name\":\"a\",\"ts\":5},{\"ph\":\"E\",\"ts\":3}]", PICTURE_NOTES,
      HEAD "  5000000 +0 a [clamped]\n"
@@ -109,10 +103,10 @@ static const struct json_row rows[] = {
      "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":-1},{\"ph\":\"X\",\"name\":\"b\",\"ts\":2},"
      "{\"ph\":\"X\",\"name\":\"c\",\"dur\":1}]",
      PICTURE_NOTES,
-     HEAD "  1000000 +0 a [clamped]\n  2000000 +0 b [cut]\n"
-          "note without-time 1 Events without a time (ts) that can be read are left out.\n"
-          "note unfinished 1 Slices without a duration (dur) are shown as instants.\n"
-          "note negative-duration 1 Slices that end before they begin are shown as instants.\n"},
+     HEAD "  1000000 +0 a [clamped]\n  2000000 +0 b [cut]\nnote without-time 1 Events without a "
+          "readable time (ts) are left out.\nnote unfinished 1 Slices without a duration (dur) are "
+          "shown as instants.\nnote negative-duration 1 Slices that end before they begin are "
+          "shown as instants.\n"},
     {"instants of every spelling",
      "[{\"ph\":\"i\",\"name\":\"a\",\"ts\":1,\"s\":\"g\"},{\"ph\":\"I\",\"name\":\"b\",\"ts\":2},"
      "{\"ph\":\"R\",\"name\":\"c\",\"ts\":3}]",
@@ -147,18 +141,17 @@ static const struct json_row rows[] = {
      "{\"ph\":\"e\",\"pid\":2,\"id2\":{\"local\":\"7\"},\"name\":\"x\",\"ts\":5},"
      "{\"ph\":\"e\",\"pid\":1,\"id2\":{\"local\":\"7\"},\"name\":\"x\",\"ts\":6}]",
      PICTURE_NOTES,
-     "process 0 / async\n  1000000 +2000000 a [async]\n    2000000 +0 a [async]\n"
-     "process 1 / async\n  4000000 +2000000 x [async]\n"
-     "note unbalanced 1 Ends of slices whose beginning is not in the file are left out.\n"},
+     "process 0 / async\n  1000000 +2000000 a [async]\n    2000000 +0 a [async]\nprocess 1 / "
+     "async\n  4000000 +2000000 x [async]\nnote unbalanced 1 Ends of slices whose begin is not in "
+     "the file are left out.\n"},
     {"counters: a track a name, id and series",
      "[{\"ph\":\"C\",\"name\":\"mem\",\"ts\":1,\"args\":{\"used\":5,\"free\":2.5}},"
      "{\"ph\":\"C\",\"name\":\"load\",\"id\":3,\"ts\":1,\"args\":{\"value\":\"7\"}},"
      "{\"ph\":\"C\",\"name\":\"mem\",\"ts\":2,\"args\":{\"used\":6,\"free\":\"none\"}}]",
      PICTURE_NOTES,
-     "process 0 / mem: used\n  1000000 = 5\n  2000000 = 6\n"
-     "process 0 / mem: free\n  1000000 = 2.5\n"
-     "process 0 / load[3]\n  1000000 = 7\n"
-     "note left-out 1 Values of counters that are no numbers are left out.\n"},
+     "process 0 / mem: used\n  1000000 = 5\n  2000000 = 6\nprocess 0 / mem: free\n  1000000 = "
+     "2.5\nprocess 0 / load[3]\n  1000000 = 7\nnote left-out 1 Counter values that are not numbers "
+     "are left out.\n"},
     {"args keep order, types and doubles",
      "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1,\"args\":{\"i\":-3,"
      "\"u\":18446744073709551615,\"d\":0.1,\"s\":\"t\",\"q\":\"123\",\"z\":\"007\",\"b\":true,"
@@ -212,7 +205,7 @@ static const struct json_row rows[] = {
      "[{\"ph\":\"?\",\"name\":\"o\",\"ts\":1},{\"ph\":\"?\"},{\"name\":\"no phase\"}]",
      PICTURE_NOTES,
      "note not-shown 1 Events without a known phase are not shown.\n"
-     "note not-shown 2 Events of phase \"?\", which is not known, are not shown.\n"},
+     "note not-shown 2 Events of the unknown phase \"?\" are not shown.\n"},
     {"args that stand before the phase",
      "[{\"args\":{\"x\":1},\"name\":\"a\",\"ph\":\"X\",\"ts\":1,\"dur\":1,\"tts\":2},"
      "{\"args\":\"odd\",\"name\":\"b\",\"ph\":\"i\",\"ts\":1}]",
@@ -238,15 +231,13 @@ static const struct json_row rows[] = {
      "process -1 / thread 7\n  1000000 +0 a\n  2000000 +0 b\n(global) / (global)\n  3000000 +0 "
      "c\n"},
     {"the closing bracket is missing", "[{\"ph\":\"i\",\"name\":\"a\",\"ts\":1},\n", PICTURE_NOTES,
-     HEAD
-     "  1000000 +0 a\n"
-     "note truncated 1 The closing bracket is missing: the file ends behind an event, as a writer "
-     "leaves it that was stopped.\n"},
+     HEAD "  1000000 +0 a\nnote truncated 1 The closing bracket is missing: the file ends after an "
+          "event, as when its writer is stopped.\n"},
     {"cut off in an event", "[{\"ph\":\"i\",\"name\":\"a\",\"ts\":1},{\"ph\":\"i\",\"na",
      PICTURE_NOTES,
-     HEAD "  1000000 +0 a\n"
-          "note truncated 1 The file ends in the middle of an event or member, at byte 43; what is "
-          "whole was read. It was probably cut off while copied: copy it again.\n"},
+     HEAD
+     "  1000000 +0 a\nnote truncated 1 The file ends in the middle of an event or member, at byte "
+     "43; everything before was read. It was probably truncated while copied: copy it again.\n"},
     {"a comma is missing",
      "[{\"ph\":\"i\",\"name\":\"a\",\"ts\":1} {\"ph\":\"i\",\"name\":\"b\",\"ts\":2}]",
      PICTURE_NOTES,
@@ -257,28 +248,26 @@ static const struct json_row rows[] = {
      "{\"ph\":\"i\",\"name\":\"{\"device\": \"cpu\"}(12): run\",\"ts\":2},\n"
      "{\"ph\":\"i\",\"name\":\"b\",\"ts\":3},{\"ph\":\"i\",\"name\":\"c\",\"ts\":4}]",
      PICTURE_NOTES,
-     HEAD "  1000000 +0 a\n  3000000 +0 b\n  4000000 +0 c\n"
-          "note damaged 1 Events that are no JSON are left out, 55 bytes in all; the events behind "
-          "them were read. The first stands at byte 31 (a comma is missing between the members of "
-          "an object): {\"ph\":\"i\",\"name\":\"{\"device\": \"cpu\"}(12): run\",\"ts\":2},\n"},
+     HEAD "  1000000 +0 a\n  3000000 +0 b\n  4000000 +0 c\nnote damaged 1 Events that are not "
+          "valid JSON are left out, 55 bytes in total; the events after them were read. The first "
+          "is at byte 31 (a comma is missing between the members of an object): "
+          "{\"ph\":\"i\",\"name\":\"{\"device\": \"cpu\"}(12): run\",\"ts\":2},\n"},
     {"the last event is broken",
      "[{\"ph\":\"i\",\"name\":\"a\",\"ts\":1},{\"ph\":\"i\",\"name\":\"\"x\"\"}]", PICTURE_NOTES,
-     HEAD "  1000000 +0 a\n"
-          "note damaged 1 Events that are no JSON are left out, 24 bytes in all; the events behind "
-          "them were read. The first stands at byte 30 (a comma is missing between the members of "
-          "an object): {\"ph\":\"i\",\"name\":\"\"x\"\"}]\n"},
+     HEAD "  1000000 +0 a\nnote damaged 1 Events that are not valid JSON are left out, 24 bytes in "
+          "total; the events after them were read. The first is at byte 30 (a comma is missing "
+          "between the members of an object): {\"ph\":\"i\",\"name\":\"\"x\"\"}]\n"},
     {"what is no event among events",
      "[{\"ph\":\"i\",\"name\":\"a\",\"ts\":1},7,null,\"x\",[],{\"ph\":\"i\",\"name\":\"b\",\"ts\":"
      "2}]",
      PICTURE_NOTES,
-     HEAD "  1000000 +0 a\n  2000000 +0 b\n"
-          "note left-out 4 What stands among the events and is no object is left out.\n"},
+     HEAD "  1000000 +0 a\n  2000000 +0 b\nnote left-out 4 Items of the event list that are not "
+          "objects are left out.\n"},
     {"an event a line, without an array around them",
      "{\"ph\":\"i\",\"name\":\"a\",\"ts\":1}\n{\"ph\":\"i\",\"name\":\"b\",\"ts\":2}\n",
      PICTURE_NOTES, HEAD "  1000000 +0 a\n  2000000 +0 b\n"},
     {"something behind the end", "[{\"ph\":\"i\",\"name\":\"a\",\"ts\":1}] x", PICTURE_NOTES,
-     HEAD "  1000000 +0 a\n"
-          "note trailing 1 Something follows behind the trace's end and is not read.\n"},
+     HEAD "  1000000 +0 a\nnote trailing 1 Data after the end of the trace is not read.\n"},
 };
 
 static void pictures(void **state)

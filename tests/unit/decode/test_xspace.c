@@ -181,11 +181,11 @@ static void about_the_file(void **state)
     CHECK_INT("its ordinal", trace->tracks[0].device, 3);
     CHECK_INT("its property", trace->properties[0].track, 0);
     CHECK_INT("its property", trace->properties[0].arg.bits, 1590000);
-    CHECK_PICTURE("notes", trace, PICTURE_NOTES,
-                  "note collector-error 1 The collector reported: no rights\n"
-                  "note collector-warning 1 The collector warned: 7 events dropped\n"
-                  "note several-hosts 1 The file holds profiles of several hosts and shows them as "
-                  "one; another is rack3.lan.\n");
+    CHECK_PICTURE(
+        "notes", trace, PICTURE_NOTES,
+        "note collector-error 1 The collector reported: no rights\nnote collector-warning 1 The "
+        "collector warned: 7 events dropped\nnote several-hosts 1 The file holds profiles of "
+        "several hosts, which are shown as one; another is rack3.lan.\n");
     free_made(&made);
     arena_destroy(arena);
 }

@@ -107,10 +107,9 @@ static void length_across_lines(void **state)
     end_plane(&made, "/host:CPU");
     const struct trace *trace = made_trace(&made, arena);
     CHECK_PICTURE("across", trace, PICTURE_NOTES,
-                  "/host:CPU / python\n  0 +5 a\n/host:CPU / worker\n  30 +5 a\n"
-                  "note corrupt 1 Parts of the file could not be read and are left out, the first "
-                  "(the rest of a line) at byte 33; copy the file again if the original is "
-                  "whole.\n");
+                  "/host:CPU / python\n  0 +5 a\n/host:CPU / worker\n  30 +5 a\nnote corrupt 1 "
+                  "Parts of the file could not be read and are left out, the first (the rest of a "
+                  "line) at byte 33; copy the file again if the original is intact.\n");
     free_made(&made);
     arena_destroy(arena);
 }

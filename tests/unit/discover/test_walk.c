@@ -121,7 +121,7 @@ static void sayings(void **state)
     CHECK("nobody says a word", !walk("none", at("r"), (struct scan_options){0}).may_say);
     put("r/a/jview.json");
     CHECK("beside plugins", walk("one", at("r"), (struct scan_options){0}).may_say);
-    CHECK("not looked at", walk("few", at("r"), (struct scan_options){.entries_max = 1}).may_say);
+    CHECK("not scanned", walk("few", at("r"), (struct scan_options){.entries_max = 1}).may_say);
     unlink(at("r/a/jview.json"));
     put("r/a/plugins/profile/S/jview.json");
     CHECK("in the session", walk("one", at("r"), (struct scan_options){0}).may_say);
@@ -149,7 +149,7 @@ static void links_and_odd_files(void **state)
     assert_int_equal(symlink("real/a.trace.json", at("r/link.trace.json")), 0);
     assert_int_equal(symlink("../outside", at("r/away")), 0);
     assert_int_equal(symlink("../outside", at("r/away_again")), 0);
-    assert_int_equal(symlink("nowhere", at("r/dead.trace.json")), 0);
+    assert_int_equal(symlink("broken symbolic link", at("r/dead.trace.json")), 0);
     assert_int_equal(symlink("me@vm.17", at("r/real/.#notes.txt")), 0); /* an editor's lock */
     put("outside/scalars/events.out.tfevents.1.vm");
     assert_int_equal(symlink("../../r", at("outside/scalars/back")), 0);
@@ -162,7 +162,7 @@ static void links_and_odd_files(void **state)
     CHECK_INT("and counted", scan.links_left, 6);
     CHECK("one of them is told", scan.first_link.count > 0);
 
-    assert_int_equal(symlink("nowhere", at("r/current")), 0);
+    assert_int_equal(symlink("broken symbolic link", at("r/current")), 0);
     scan = walk("followed", at("r"), (struct scan_options){.follow_symlinks = true});
     CHECK_INT("each directory once, by its own name or its first", scan.directories, 4);
     CHECK_INT("a file, a link to it, and one outside", scan.file_count, 3);
@@ -175,7 +175,8 @@ static void links_and_odd_files(void **state)
     CHECK_INT("notes", scan.note_count, 2);
     for (uint32_t i = 0; i < scan.note_count; i++)
         CHECK_HAS("why not", scan.notes[i].reason.at,
-                  str_ends(scan.notes[i].path, STR("pipe.trace.json")) ? "a pipe" : "nowhere");
+                  str_ends(scan.notes[i].path, STR("pipe.trace.json")) ? "a pipe"
+                                                                       : "broken symbolic link");
 }
 
 static void limits(void **state)

@@ -196,7 +196,7 @@ static void root_comes_later(void **state)
     snprintf(root, sizeof root, "%s", at("later"));
     struct watch *watch = open_watch(root, (struct watch_options){.poll_ms = 40});
 
-    CHECK_HAS("missing", watch_poll_reason(watch), "not there");
+    CHECK_HAS("missing", watch_poll_reason(watch), "does not exist");
     make("later");
     expect("looked for", watch, WATCH_POLL, "");
     if (watch_poll_reason(watch) == NULL) {

@@ -108,9 +108,9 @@ static void file_systems(void **state)
         {0x01021997, "9p", "WSL2"},
         {0x53464846, "drvfs", "WSL1"},
         {0x6969, "nfs", "NFS"},
-        {0xff534d42, "cifs", "does not tell changes"},
+        {0xff534d42, "cifs", "does not report changes"},
         {0x65735546, "fuse", "sshfs"},
-        {0x00c36400, "ceph", "does not tell changes"},
+        {0x00c36400, "ceph", "does not report changes"},
         {0x794c7630, "overlayfs", "container"},
         {0x01021994, "tmpfs", "memory"},
         {0xef53, "local", "a local file system"},     /* ext4 */
@@ -163,10 +163,10 @@ static void rights(void **state)
         {"a group with a blank", "rx", "sudo usermod -aG 'domain users' eve   # then log in again",
          0750, OTHER, "domain users", "eve"},
         {"its mode allows it", "rx",
-         "getfacl '/p'   # its mode allows it, and the file system does not", 0755, OTHER, "root",
+         "getfacl '/p'   # the mode allows it, but the file system does not", 0755, OTHER, "root",
          "eve"},
         {"the administrator", "r",
-         "getfacl '/p'   # its mode allows it, and the file system does not", 0600, ROOT, "root",
+         "getfacl '/p'   # the mode allows it, but the file system does not", 0600, ROOT, "root",
          "root"},
     };
     struct arena *arena = arena_create();

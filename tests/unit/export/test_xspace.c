@@ -288,7 +288,7 @@ static void samples(void **state)
                   "  95000 +5000 f {file: \"train.py\", line: 1u}\n"
                   "    95000 +5000 g {file: \"train.py\", line: 7u}\n"
                   "      95000 +5000 libm.so\n");
-    CHECK("those without a time are told", memmem(text.at, text.count, "1 sample of stacks", 18));
+    CHECK("those without a time are told", memmem(text.at, text.count, "1 stack sample left", 19));
     text_free(&text);
     arena_destroy(arena);
 }

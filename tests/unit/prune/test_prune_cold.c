@@ -71,7 +71,7 @@ static void what_stays(void **state)
     const struct cold_place judged = *place;
 
     CHECK_INT("link", link(COLD_PATH, "run/again"), 0);
-    check_stays(place, "another name", ERR_UNSUPPORTED, "further names");
+    check_stays(place, "another name", ERR_UNSUPPORTED, "other hard links");
     CHECK_INT("unlink", unlink("run/again"), 0);
     place->file.stamp.modified_ns++;
     check_stays(place, "another time", ERR_CONFLICT, "changed");
@@ -86,7 +86,7 @@ static void what_stays(void **state)
     place->file.path = STR("link/h.xplane.pb");
     check_stays(place, "through a link", ERR_IO, "stays");
     place->file.path = STR("run/../run/h.xplane.pb");
-    check_stays(place, "a way up", ERR_INVALID, "no path below");
+    check_stays(place, "a way up", ERR_INVALID, "not a path below");
     *place = judged;
     CHECK_INT("truncate", truncate(COLD_PATH, 1000), 0);
     cold_judge(place);
@@ -102,7 +102,7 @@ static void what_stays(void **state)
     cold_judge(place);
     hash128_hex(hash128((struct bytes){.at = cold_content, .count = COLD_BYTES}),
                 place->file.content);
-    check_stays(place, "noise", ERR_UNSUPPORTED, "hardly become smaller");
+    check_stays(place, "noise", ERR_UNSUPPORTED, "compressing it would save little");
 }
 
 static void a_full_disk(void **state)

@@ -77,11 +77,11 @@ static void sentences(void **state)
         "step_time may be slower: 1 \xc2\xb5s \xe2\x86\x92 2 \xc2\xb5s, +100 % (99 %: "
         "+90.0 % "
         "\xe2\x80\xa6 +110 %; p = 0.001); allowed: +3.0 %; seen from +15.0 % on; it is noisy, "
-        "about 57 steps of each run would tell");
+        "about 57 steps of each run would decide it");
     made.checks[1].run_count = 5;
-    CHECK("of several runs", str_ends(check_sentence(&made.checks[1], 0.99, made.arena),
-                                      STR("; against 5 runs of the baseline, more of them would "
-                                          "tell")));
+    CHECK("of several runs",
+          str_ends(check_sentence(&made.checks[1], 0.99, made.arena),
+                   STR("; compared with 5 baseline runs, more of them would decide it")));
     made.checks[1].judged.answer = JUDGED_UNKNOWN;
     made.checks[1].is_measured = false;
     CHECK("cannot be said", str_starts(check_sentence(&made.checks[1], 0.99, made.arena),

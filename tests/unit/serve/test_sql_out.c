@@ -29,9 +29,9 @@ static void runs_not_read(void **state)
     (void)state;
     check_lost("none", 0, "");
     check_lost("one", 1,
-               "1 run is not indexed, or holds no timeline: only `runs` and `metrics` tell of it.");
+               "1 run is not indexed, or holds no timeline: only `runs` and `metrics` show it.");
     check_lost("several", 2,
-               "2 runs are not indexed, or hold no timeline: only `runs` and `metrics` tell of "
+               "2 runs are not indexed, or hold no timeline: only `runs` and `metrics` show "
                "them.");
 }
 

@@ -150,7 +150,8 @@ static void odd_runs(void **state)
     check_order(trend, "step", "a/step_30 a/step_50 a/step_100 b/step_200 a/step_200 ");
     CHECK("of one step", has_note(trend, "same-step", 1));
     CHECK("gone", has_note(trend, "gone", 1));
-    CHECK("one in words", is_noted(trend, "No longer on disk: 1 run; what was read stands"));
+    CHECK("one in words",
+          is_noted(trend, "No longer on disk: 1 run; the values from its index are kept"));
     CHECK("cut off", has_note(trend, "cut-off", 1));
     CHECK("without steps", has_note(trend, "no-value", 1));
     const json_t *row = json_array_get(json_object_get(trend, "rows"), 1);
@@ -190,7 +191,7 @@ static void check_noise(json_t *trend, size_t at, bool is_known)
     CHECK("from", json_is_integer(json_object_get(row, "low")) == is_known);
     CHECK("to", json_is_integer(json_object_get(row, "high")) == is_known);
     CHECK_STR("why", str_of(reason != NULL ? reason : ""),
-              is_known ? "" : "fewer than three runs tell no noise");
+              is_known ? "" : "fewer than three runs show no noise level");
 }
 
 static void few_runs_tell_no_noise(void **state)

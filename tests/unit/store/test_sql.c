@@ -246,7 +246,7 @@ static void says_where(void **state)
         {"select * from number", "no such table: number", ERR_INVALID, 14},
         {"select n fro numbers", "syntax error", ERR_INVALID, 13},
         {"select n from numbers; select 1", "one statement", ERR_INVALID, 22},
-        {"select n from numbers where n = ?", "nothing to bind", ERR_INVALID, -1},
+        {"select n from numbers where n = ?", "parameters (?) are not supported", ERR_INVALID, -1},
         {"", "no statement", ERR_INVALID, -1},
         {"-- nothing", "no statement", ERR_INVALID, -1},
         {"explain select 1", "EXPLAIN", ERR_INVALID, -1},

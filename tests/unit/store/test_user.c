@@ -482,7 +482,7 @@ static void nobody_waits_for_ever(void **state)
     for (int i = 0; i < 500 && access(held, F_OK) != 0; i++)
         usleep(10000);
     CHECK_INT("held", set_baseline(place, "new", "c9", &err), ERR_IO);
-    CHECK("says so", strstr(err.message, "another program holds") != NULL);
+    CHECK("says so", strstr(err.message, "another program has locked") != NULL);
     err = (struct error){0};
     for (int i = 0; i < 40 && set_baseline(place, "new", "c9", &err) != OK; i++) {
         err = (struct error){0};
@@ -538,7 +538,7 @@ static void held_is_not_empty(void **state)
         waitpid(holder, NULL, 0);
     }
     CHECK_INT("told", err.code, ERR_IO);
-    CHECK_HAS("told", err.message, "another program holds");
+    CHECK_HAS("told", err.message, "another program has locked");
 }
 
 /* A full table takes what replaces a row, and nothing more. */

@@ -20,7 +20,7 @@ describe('words of the server', () => {
       ['A step takes 54.1 ms (± 800 µs; 11 steps).', ['54.1_ms', '± 800_µs']],
       ['61 % is compute, <0.1 % is idle', ['61_%', '<0.1_%']],
       ['It lasts 2 min 14 s.', ['2_min 14_s']],
-      ['12 of 412 ops make up 80 % of device time.', ['80_%']],
+      ['12 of 412 ops account for 80 % of device time.', ['80_%']],
       ['dot.63 s', []],
       ['peak 1.61 GiB of 143 GiB', ['1.61_GiB', '143_GiB']],
       ['jit_f(36) ran', []],

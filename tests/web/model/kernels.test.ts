@@ -47,7 +47,7 @@ describe('kernels', () => {
       '3 annotations launched 75 % of 690 ms of device time.',
     );
     expect(plain(list({ by: 'annotation', row_count: 2, total_ps: 0 }))).toBe(
-      '2 annotations on the host; the profile holds no work of devices.',
+      '2 annotations on the host; the profile holds no device work.',
     );
   });
 });

@@ -136,7 +136,7 @@ export function kernelsSentence(list: KernelList): Sentence {
   if (list.by === 'annotation') {
     const rest = list.rows.find((row) => row.name === '(no annotation)');
     const named = plural(list.row_count - (rest ? 1 : 0), 'annotation');
-    if (total === 0) return [strong(named), ' on the host; the profile holds no work of devices.'];
+    if (total === 0) return [strong(named), ' on the host; the profile holds no device work.'];
     const inside = total - toNumber(rest?.device_self_ps ?? 0);
     return [
       strong(named),

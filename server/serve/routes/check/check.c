@@ -266,22 +266,19 @@ static enum status get_check(struct request *req, struct reply *reply, struct er
 
 static const struct verb verb = {
     .name = "check",
-    .summary = "did it become slower than is allowed? exit code 1 where it did, 7 where it cannot "
-               "be said",
+    .summary = "did it become slower than allowed? exit code 1 if so, 7 if that cannot be decided",
     .operands = "RUN",
     .other_run = "baseline",
     .own_flag = "maybe-exit",
-    .own_flag_text = "exit code where it may be slower, and may be not (0)",
-    .note =
-        "exit codes: 0 not slower than is allowed, as far as the steps tell, which is stated;\n"
-        "1 slower; 2 there is no such metric; 7 it cannot be said: a metric that a run does not\n"
-        "hold, no steps, too few of them. --baseline takes several runs, A,B,C, or last:5, the\n"
-        "five before RUN: what they differ by among themselves is what RUN may, too. Use them on\n"
-        "a machine that others use: one run cannot tell.\n\n"
-        "RUN and the baseline may be two files of timings, {\"mean\", \"std\", \"count\"} in ms, "
-        "or\n"
-        "mappings of names to them, as benchmark_function of the module jviewd gives; --count N\n"
-        "says how many calls were timed where they do not."};
+    .own_flag_text = "exit code if it may or may not be slower (0)",
+    .note = "exit codes: 0 not slower than allowed, with the stated power; 1 slower; 2 no such "
+            "metric;\n7 cannot be decided: a run lacks the metric, or has no steps or too few. "
+            "--baseline takes\nseveral runs: A,B,C, or last:5, the five before RUN. RUN may then "
+            "differ from them as much\nas they differ from each other. Use several runs on a "
+            "machine that others use too.\n\nRUN and the baseline may be two files of timings, "
+            "{\"mean\", \"std\", \"count\"} in ms, or\nmappings of names to them, as written by "
+            "benchmark_function of the module jviewd.\n--count N gives the number of timed calls "
+            "where the files do not."};
 
 const struct route route_check = {.method = "GET",
                                   .path = "/api/check",

@@ -70,7 +70,8 @@ static enum status take_share(const struct query *query, const char *param, doub
         return OK;
     if (!quantity_parse(text, ret, &unit) || (unit != UNIT_SHARE && unit != UNIT_NONE) ||
         *ret < least || *ret > most)
-        return fail(err, ERR_INVALID, "%s=%.*s: a share from %g to %g, such as 3%% or 0.03", param,
+        return fail(err, ERR_INVALID,
+                    "%s=%.*s: it must be a share from %g to %g, such as 3%% or 0.03", param,
                     STR_ARG(text), least, most);
     return OK;
 }
@@ -138,9 +139,9 @@ static enum status add_question(struct asked_check *asked, struct str text, stru
         return fail(err, ERR_INVALID, "at most %d metrics at once", CHECKS_MAX);
     if (!check_metric_parse(text, &asked->questions[asked->count++]))
         return fail(err, ERR_INVALID,
-                    "\"%.*s\" is no metric; the nearest is %s: step_time, op:NAME, memory_peak, "
-                    "compile_time, or another figure of a trend, as step_p95, share_idle, "
-                    "utilisation",
+                    "\"%.*s\" is not a metric; the nearest is %s. Metrics are step_time, op:NAME, "
+                    "memory_peak, compile_time and the other figures of a trend, such as step_p95, "
+                    "share_idle, utilisation",
                     text.count > 200 ? 200 : (int)text.count, text.at, nearest_metric(text));
     return OK;
 }

@@ -96,17 +96,18 @@ struct str check_sentence(const struct check *check, double confidence, struct a
     if (check->reason.count > 0)
         text_putf(&text, "%s%.*s", check->is_measured ? "; " : "", STR_ARG(check->reason));
     if (check->run_count > 1)
-        text_putf(&text, "; against %u runs of the baseline", check->run_count);
+        text_putf(&text, "; compared with %u baseline runs", check->run_count);
     else if (check->is_measured && check->is_of_one_value && !check->question.has_limit)
-        text_puts(&text, "; one value of each run: there is no spread to judge it by");
+        text_puts(&text, "; one value per run: there is no spread to judge it by");
     if (check->is_measured && is_open && check->run_count > 1) {
-        text_puts(&text, ", more of them would tell");
+        text_puts(&text, ", more of them would decide it");
     } else if (check->is_measured && is_open) {
         if (check->judged.steps_needed > 0)
-            text_putf(&text, ", about %lld %s%swould tell", (long long)check->judged.steps_needed,
-                      check->counted, check->question.has_limit ? " " : " of each run ");
+            text_putf(&text, ", about %lld %s%swould decide it",
+                      (long long)check->judged.steps_needed, check->counted,
+                      check->question.has_limit ? " " : " of each run ");
         else if (check->b_count > 0)
-            text_putf(&text, ", more %s would hardly tell", check->counted);
+            text_putf(&text, ", more %s would hardly help", check->counted);
     }
     struct str ret = str_copy(arena, text_str(&text));
     text_free(&text);

@@ -30,7 +30,8 @@ static const struct param params[] = {
 enum { RELATIVES_MAX = 1000, JSON_LEVELS_MAX = 240 };
 
 #define DEEP_WORDS                                                                                 \
-    "Stacks are told down to 240 frames: what is deeper counts as the 240th's own. format=folded " \
+    "Stacks are shown down to 240 frames: deeper frames count as self time of the 240th. "         \
+    "format=folded "                                                                               \
     "and format=speedscope have 512."
 
 static bool is_time(const struct flame *flame)

@@ -52,7 +52,7 @@ static enum status reply_list(struct hlo_question *question, struct reply *reply
     json_open(&json, '{');
     if (table.row_count_all == 0)
         json_put_text(&json, "modules",
-                      STR("no file of the run holds a compiled module; JAX's profiler keeps them "
+                      STR("no file of the run holds a compiled module; JAX's profiler stores them "
                           "unless its option enable_hlo_proto is off"));
     json_close(&json, '}');
     json_put_request_notes(&json, req);

@@ -206,7 +206,7 @@ static void put_reasons(struct json *json, const struct hlo_question *question,
                         const struct hlo_instruction *of)
 {
     struct str reason = question->listed->is_measured
-                            ? STR("no event of the profile is this instruction")
+                            ? STR("the profile holds no event of this instruction")
                             : question->listed->reason;
 
     json_key(json, "reasons");
@@ -216,9 +216,9 @@ static void put_reasons(struct json *json, const struct hlo_question *question,
         json_put_text(json, "self_ps", reason);
     }
     if (of->file.count == 0)
-        json_put_text(json, "source", STR("the compiler notes none for it"));
+        json_put_text(json, "source", STR("the compiler recorded none for it"));
     if (!question->module.has_buffers)
-        json_put_text(json, "buffers", STR("the module comes without a buffer assignment"));
+        json_put_text(json, "buffers", STR("the module has no buffer assignment"));
     json_close(json, '}');
 }
 

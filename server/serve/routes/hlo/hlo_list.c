@@ -87,7 +87,7 @@ static void put_measure(struct json *json, const struct hlo_listed *listed)
         json_put_text(json, "self_ps", listed->reason);
     }
     if (listed->stage == STAGE_UNKNOWN)
-        json_put_text(json, "stage", STR("neither file nor content tells it"));
+        json_put_text(json, "stage", STR("neither the file's name nor its content says so"));
     json_close(json, '}');
 }
 

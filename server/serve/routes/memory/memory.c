@@ -82,7 +82,7 @@ void json_put_allocator(struct json *json, const struct memory_allocator *alloca
 
 #define NO_LIFETIME "the allocator does not say its peak"
 #define NO_CAPACITY "the allocator does not say what is left"
-#define NO_POOL "the allocator tells of no pool of its own"
+#define NO_POOL "the allocator reports no pool of its own"
 #define NO_FRAGMENTATION "the allocator does not say it at its peak"
 
 void json_put_allocator_reasons(struct json *json, const struct memory_allocator *allocator)

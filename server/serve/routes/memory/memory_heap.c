@@ -131,8 +131,9 @@ static void put_reasons(struct json *json, const struct plan *plan)
                       STR("no file of the run holds a compiled module with its buffer assignment; "
                           "JAX's profiler keeps them unless its option enable_hlo_proto is off"));
     else if (plan->heap.peak_position == HLO_NONE)
-        json_put_text(json, "peak_position",
-                      STR("nothing is temporary: the module needs as much at every instruction"));
+        json_put_text(
+            json, "peak_position",
+            STR("nothing is temporary: the module needs the same amount at every instruction"));
     json_close(json, '}');
 }
 
@@ -152,16 +153,16 @@ static void add_notes(const struct request *req, struct plan *plan)
         notes[count++] = (struct answer_note){
             .kind = "live-ranges",
             .severity = NOTE_INFO,
-            .message = STR("The file holds no simulation of the heap: buffers live from the "
-                           "instruction that defines them to the last that uses them."),
+            .message = STR("The file holds no heap simulation: buffers are taken to live from the "
+                           "instruction that defines them to the last one that uses them."),
             .count = 1};
     if (plan->listed != NULL && plan->heap.unknown_count > 0)
-        notes[count++] = (struct answer_note){
-            .kind = "unknown-buffers",
-            .severity = NOTE_WARNING,
-            .message = STR("Some events of the heap name buffers or instructions that are not "
-                           "there; they are left out."),
-            .count = plan->heap.unknown_count};
+        notes[count++] =
+            (struct answer_note){.kind = "unknown-buffers",
+                                 .severity = NOTE_WARNING,
+                                 .message = STR("Some heap events name buffers or instructions "
+                                                "that do not exist; they are left out."),
+                                 .count = plan->heap.unknown_count};
     plan->table.notes = notes;
     plan->table.note_count = count;
 }

@@ -313,7 +313,7 @@ static enum status get_search(struct request *req, struct reply *reply, struct e
 }
 
 static const struct verb verb = {.name = "search",
-                                 .summary = "names and args that hold a text",
+                                 .summary = "names and args that contain a text",
                                  .operands = "RUN QUERY",
                                  .needs = "q"};
 

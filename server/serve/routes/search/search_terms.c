@@ -78,7 +78,7 @@ static enum status read_duration(struct str bound, struct search_terms *terms, s
 
     if (!read_time(text, &ps))
         return fail(err, ERR_INVALID,
-                    "q: a duration is a number with its unit, as dur>1.5ms; \"%.*s\" is none",
+                    "q: a duration is a number with a unit, such as dur>1.5ms; \"%.*s\" is not",
                     STR_ARG(text));
     if (least)
         terms->min_dur_ps = equal ? ps : ps + 1;
@@ -120,7 +120,8 @@ static enum status read_arg(struct str word, size_t equals, struct search_terms 
                              .value = str_skip(word, equals + 1)};
 
     if (terms->arg_count == SEARCH_ARGS_MAX)
-        return fail(err, ERR_INVALID, "q: at most %d args are asked for at once", SEARCH_ARGS_MAX);
+        return fail(err, ERR_INVALID, "q: at most %d args can be searched at once",
+                    SEARCH_ARGS_MAX);
     if (str_starts(arg.key, STR("arg.")) && arg.key.count > 4)
         arg.key = str_skip(arg.key, 4);
     terms->args[terms->arg_count++] = arg;

@@ -36,8 +36,7 @@ enum status request_pick(struct request *req, const struct page *page, struct pi
     TRY(request_window(req, &filter.start_ps, &filter.end_ps, err));
     if (page->offset > PICK_MAX - page->limit)
         return fail(err, ERR_LIMIT,
-                    "pages go no further than %d slices; narrow the window, or export the run",
-                    PICK_MAX);
+                    "pages end after %d slices; narrow the window, or export the run", PICK_MAX);
     *ret =
         pick_begin(run, filter, order_of(req), (uint32_t)(page->offset + page->limit), req->arena);
     return OK;
@@ -123,13 +122,13 @@ static enum status get_slices(struct request *req, struct reply *reply, struct e
 }
 
 static const struct verb verb = {
-    .name = "slices", .summary = "the slices of a track in a window", .operands = "RUN"};
+    .name = "slices", .summary = "slices of a track in a time range", .operands = "RUN"};
 
 static const struct tool_argument arguments[] = {
     TOOL_RUN,
     {"track", TOOL_TEXT, false, "Only this track's id", NULL},
     {"name", TOOL_TEXT, false, "Only this exact name", NULL},
-    {"min_dur_ps", TOOL_INTEGER, false, "Only slices that last so long", NULL},
+    {"min_dur_ps", TOOL_INTEGER, false, "Only slices of at least this duration", NULL},
     {"sort", TOOL_WORD, false, "Order (default start_ps)", "start_ps|-dur_ps|-self_ps"},
     TOOL_WINDOW,
     TOOL_PAGE,
@@ -138,7 +137,8 @@ static const struct tool_argument arguments[] = {
 static const struct tool tools[] = {
     {.name = "slices",
      .title = "Slices",
-     .text = "Events of the timeline: of a track, a name, a window, the longest first if asked.",
+     .text =
+         "Events of the timeline, of a track, a name or a time range; can be ordered by duration.",
      .arguments = arguments,
      .fixed = "limit=20",
      .rank = 9},

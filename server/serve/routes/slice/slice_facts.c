@@ -213,8 +213,8 @@ void slice_put_facts(struct json *json, const struct subject *subject)
     const struct attribution *attribution = subject->host->attribution;
     const struct attributed *entry =
         attribution == NULL ? NULL : attribution_of(attribution, subject->slice.id);
-    const char *unknown = attribution == NULL ? "the ops of this host are not attributed yet"
-                                              : "this slice is no op of a device";
+    const char *unknown = attribution == NULL ? "the ops of this host have not been attributed yet"
+                                              : "this slice is not a device op";
 
     if (entry != NULL && entry->op != NO_OP)
         put_op(json, subject, entry);
@@ -235,9 +235,9 @@ void slice_put_facts(struct json *json, const struct subject *subject)
     if (entry == NULL)
         json_put_text(json, "op", str_of(unknown));
     if (isnan(flops))
-        json_put_text(json, "flops", STR("the profile gives no count of operations for it"));
+        json_put_text(json, "flops", STR("the profile gives no FLOPs for it"));
     if (isnan(bytes))
-        json_put_text(json, "bytes", STR("the profile gives no count of bytes for it"));
+        json_put_text(json, "bytes", STR("the profile gives no bytes for it"));
     json_close(json, '}');
 }
 

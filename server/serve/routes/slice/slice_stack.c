@@ -54,7 +54,7 @@ void slice_put_stack(struct json *json, const struct subject *subject)
                        subject->arena, &stacks);
         frame = stacks.of_op[entry->op];
         if (frame == NO_FRAME)
-            reason = "the compiler notes no calls for it";
+            reason = "the compiler recorded no calls for it";
     }
     json_key(json, "stack");
     json_open(json, '{');

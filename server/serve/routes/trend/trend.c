@@ -71,10 +71,10 @@ static struct cell jump_cell(const struct trend *trend, uint32_t index)
     uint32_t before;
 
     if (!is_jump(trend, index, &before))
-        return cell_null(STR("no new level begins here"));
+        return cell_null(STR("the level does not change here"));
     int64_t from = trend->levels[trend->level_of[index] - 1].median;
     int64_t to = trend->levels[trend->level_of[index]].median;
-    return from == 0 ? cell_null(STR("the level before was 0"))
+    return from == 0 ? cell_null(STR("the previous level was 0"))
                      : cell_real(((double)to - (double)from) / (double)from);
 }
 
@@ -95,7 +95,7 @@ static struct cell level_cell(const struct trend *trend, uint32_t index, enum tr
     bool is_noise = column == TREND_LOW || column == TREND_HIGH;
 
     if (is_noise && level->end - level->first < NOISE_RUNS_MIN)
-        return cell_null(STR("fewer than three runs tell no noise"));
+        return cell_null(STR("fewer than three runs show no noise level"));
     switch (column) {
     case TREND_VALUE:
         return value_cell(trend, point->value);
@@ -128,11 +128,11 @@ static struct cell cell_at(const void *data, uint32_t index, uint32_t column)
         return cell_text(str_of(run_state_word(point->run->state)));
     case TREND_STEP:
         return point->has_step ? (struct cell){.kind = CELL_UNSIGNED, .of.uint = point->step}
-                               : cell_null(STR("no step number is in its name"));
+                               : cell_null(STR("its name contains no step number"));
     case TREND_AT:
-        return text_or_null(unix_ns_iso(shown->arena, point->at_ns), "no time is known");
+        return text_or_null(unix_ns_iso(shown->arena, point->at_ns), "its time is not known");
     case TREND_COMMIT:
-        return text_or_null(point->run->about.commit, "no jview.json names one");
+        return text_or_null(point->run->about.commit, "no jview.json gives one");
     case TREND_JUMP:
         return jump_cell(shown->trend, index);
     case TREND_ORDINAL:

@@ -20,7 +20,7 @@ static bool step_time(const struct run_record *run, int64_t *ret, const char **r
 static bool step_count(const struct run_record *run, int64_t *ret, const char **ret_reason)
 {
     *ret = run->step_count;
-    *ret_reason = "it is not known how many steps the run has";
+    *ret_reason = "the number of steps of the run is not known";
     return run->step_count >= 0;
 }
 
@@ -135,9 +135,10 @@ static void take_measured(const struct measured *all, const struct run_record *r
 
     ret->is_measured = rules != NULL && rules->value == METRICS_VERSION;
     if (!ret->is_measured) {
-        ret->reason = STR("the run was not measured yet");
+        ret->reason = STR("the run has not been measured yet");
     } else if (metric == NULL) {
-        ret->reason = STR("the op is not among the run's 32 that take most, or it has no steps");
+        ret->reason = STR("the op is not among the 32 ops of the run that take most time, or the "
+                          "run has no steps");
     } else {
         ret->has_value = metric->known;
         ret->value = metric->value;
@@ -154,7 +155,7 @@ static void take_point(const struct trend_metric *metric, const struct measured 
     *ret = (struct trend_point){.run = run,
                                 .at_ns = run_captured_ns(run),
                                 .is_measured = true,
-                                .reason = STR("the run was not read yet")};
+                                .reason = STR("the run has not been read yet")};
     ret->has_step = run_step_of(run->name, &ret->step);
     if (run->about.has_step) {
         ret->has_step = true;
@@ -287,16 +288,16 @@ static void tell(struct request *req, struct trend *trend, uint64_t left_out, ui
         unmeasured += read && !point->is_measured;
         without += !point->has_value && read && point->is_measured;
     }
-    note(req, trend, "left-out", left_out, "Older than the newest 10,000 and left out", "");
+    note(req, trend, "left-out", left_out, "Left out, as older than the newest 10,000", "");
     note(req, trend, "no-step-number", no_step, "Without a step number in the name",
          trend->over == OVER_STEP ? ", put last by time" : "; the trend is over time");
     note(req, trend, "same-step", same, "With the step number of the run before",
          ", put behind it by time");
-    note(req, trend, "gone", gone, "No longer on disk", "; what was read stands");
-    note(req, trend, "cut-off", cut, "Cut off", "; the value is of what is there");
+    note(req, trend, "gone", gone, "No longer on disk", "; the values from its index are kept");
+    note(req, trend, "cut-off", cut, "Cut off", "; the value covers what is there");
     note(req, trend, "not-read", unread, "Not read (yet)", " without a value");
     note(req, trend, "not-measured", unmeasured, "Not measured yet",
-         "; a server does that beside its answers");
+         "; a server does that in the background");
     note(req, trend, "no-value", without, "Without such a value",
          without == trend->count ? nearest_op(req, trend) : "");
 }

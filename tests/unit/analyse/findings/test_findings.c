@@ -92,7 +92,8 @@ static void ranked(void **state)
     CHECK_INT("each analysis once, also one that fails", asked, 2);
     CHECK_INT("five of many, two shared, two before their failure", got.count, 9);
     CHECK_INT("failures are told", got.note_count, 2);
-    CHECK_STR("by name", got.notes[0].message, "rule failing could not look: the table is damaged");
+    CHECK_STR("by name", got.notes[0].message,
+              "rule failing could not be checked: the table is damaged");
     CHECK_STR("the most wins", got.items[0].text, "number 10.");
     CHECK_INT("the most", got.items[0].win_ps, 100);
     CHECK_STR("then", got.items[1].text, "number 08.");

@@ -51,10 +51,9 @@ static void with_steps(void **state)
     overview.time.wait_ps = 80;
     check("what is beneath, and what only waits", &overview,
           "A step takes 54.1 ms (± 800 µs; 11 steps, 1 warm-up excluded). 61 % is compute, 22 % "
-          "waits for input, 9.4 % is exposed communication. Communication of a further 12 % is "
-          "hidden "
-          "beneath other work. In 8.0 % of it devices do nothing but wait for copies or "
-          "collectives. 12 of 412 ops make up 80 % of device time.");
+          "waits for input, 9.4 % is exposed communication. Another 12 % of communication overlaps "
+          "with other work. For 8.0 % of it devices only wait for copies or collectives. 12 of 412 "
+          "ops account for 80 % of device time.");
     overview = steps();
     overview.max_ps = INT64_C(2300) * MS;
     overview.confidence = TRUST_LOW;
@@ -103,7 +102,8 @@ static void without_steps(void **state)
     overview.time.doing_ps[DOING_WAIT] = 29;
     check("a device", &overview,
           "No steps were found. The capture lasts 100 ps; the device is busy 71 % of it. 71 % is "
-          "compute, 29 % is idle while the host waits. One of 9 kernels and copies, gemm, makes up "
+          "compute, 29 % is idle while the host waits. One of 9 kernels and copies, gemm, accounts "
+          "for "
           "80 % of "
           "device "
           "time.");
@@ -126,8 +126,8 @@ static void without_steps(void **state)
     overview.other_threads = 1;
     check("on one of each host", &overview,
           "No steps were found. The capture lasts 100 ps; the device is busy 71 % of it. 71 % is "
-          "compute, 29 % is idle while nothing was recorded on the host's thread. One thread of "
-          "each host is looked at; 1 other recorded slices in that time.");
+          "compute, 29 % is idle while the host's thread recorded nothing. One thread of each host "
+          "is examined; 1 other recorded slices in that time.");
     overview.profiler_ps = 50;
     overview.devices = &one_device;
     overview.other_threads = 0;
@@ -136,11 +136,12 @@ static void without_steps(void **state)
     overview.time.kinds_ps[KIND_IDLE] = 79;
     overview.time.doing_ps[DOING_NOTHING] = 0;
     check("all shares are of what the profiler left", &overview,
-          "No steps were found. The capture lasts 200 ps, 50 ps of it the profiler's own begin and "
-          "end; the device is busy 47 % of the rest. Of the rest 53 % is idle, 47 % is compute.");
+          "No steps were found. The capture lasts 200 ps, of which the profiler's own start and "
+          "stop take 50 ps; the device is busy 47 % of the rest. Of the rest 53 % is idle, 47 % is "
+          "compute.");
     overview = (struct overview){.ops = &names};
     check("nothing at all", &overview,
-          "No steps were found: nothing was recorded that takes time.");
+          "No steps were found: the profile holds no event that takes time.");
 }
 
 /* Owners stand once, whatever devices and lines they have. */
@@ -155,9 +156,9 @@ static void of_memory(void **state)
         .owners = {{STR("weights"), 32 << 20}, {STR("cache"), 16 << 20}},
         .owner_count = 2};
 
-    check(
-        "a snapshot alone", &overview,
-        "No timeline: the snapshot memory.prof holds 48 MiB: 32 MiB of weights, 16 MiB of cache.");
+    check("a snapshot alone", &overview,
+          "No timeline: this is a memory snapshot, memory.prof, which holds 48 MiB: 32 MiB of "
+          "weights, 16 MiB of cache.");
 }
 
 /* A kernel's name of a page, cut between letters. */

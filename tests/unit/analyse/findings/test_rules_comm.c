@@ -58,9 +58,9 @@ static void rules(void **state)
          COUNT(quiet)},
         {"collective-stragglers", "The straggler is device 1: it is last in 1 of 1", late, quiet,
          COUNT(late), COUNT(quiet)},
-        {"uneven-all-to-all", "50 % of the time of all-to-alls", exchange, even, COUNT(exchange),
-         COUNT(even)},
-        {"pipeline-bubbles", "stand 20 % of the time (20 µs)", bubble, filled, COUNT(bubble),
+        {"uneven-all-to-all", "All-to-alls spend 50 % of their time", exchange, even,
+         COUNT(exchange), COUNT(even)},
+        {"pipeline-bubbles", "For 20 % of the time (20 µs)", bubble, filled, COUNT(bubble),
          COUNT(filled)},
     };
 
@@ -196,9 +196,9 @@ static void last_in_half(void **state)
 {
     (void)state;
     static const int late_device[2][3] = {{1, 0, 1}, {1, 0, 0}}; /* of turns */
-    static const char *const says[] = {"The straggler is device 1: it is last in 2 of 3",
-                                       "Nobody is always last; latest in all is device 1: it is "
-                                       "last in 1 of 2"};
+    static const char *const says[] = {
+        "The straggler is device 1: it is last in 2 of 3",
+        "No device is always last; the latest in total is device 1: it is last in 1 of 2"};
     const int turns[] = {3, 2};
 
     for (int row = 0; row < 2; row++) {

@@ -273,7 +273,7 @@ static void leak(void **state)
         run.run.other_count = rows[i].count;
         CHECK(rows[i].what, (run_finding(&run, "memory-leak") != NULL) == rows[i].finds);
         if (rows[i].finds)
-            CHECK_SAYS(&run, "memory-leak", "memory of keep");
+            CHECK_SAYS(&run, "memory-leak", "memory held by keep");
         for (uint32_t k = 0; k < rows[i].count; k++)
             made_end(&made[k]);
         run_end(&run);

@@ -33,7 +33,7 @@ static void only_between_works(void **state)
     CHECK("found", idle != NULL);
     CHECK_INT("between the two, not the 2.26 s around them", idle->win_ps, 20 * (int64_t)MS);
     CHECK_HAS("and says so", str_c(run.made.arena, idle->text),
-              "idle 25 % of the time from their first to their last work");
+              "idle for 25 % of the time from their first to their last work");
     run_end(&run);
 
     run_begin(&run); /* one burst without a gap */

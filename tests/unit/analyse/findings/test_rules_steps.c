@@ -49,7 +49,7 @@ static void of_usual_steps(void **state)
     } rows[] = {
         {"half of it input",
          "input-bound",
-         "50 % of their time, in load_data",
+         "50 % of its time, in load_data",
          {1000, 490, 500, 0, "load_data", KIND_INPUT}},
         {"hardly any", "input-bound", NULL, {1000, 940, 40, 0, "load_data", KIND_INPUT}},
         {"the host launches",
@@ -112,9 +112,9 @@ static void input_beside_steps(void **state)
 {
     enum { BESIDE, AROUND, NO_MARKS, RULES };
     static const char *const says[RULES] = {
-        "loads data for 253 ms of the 261 ms recorded (97 %)",
-        "Steps wait 63.2 ms each for input, 97 % of their time",
-        "Steps wait 63.2 ms each for input, 97 % of their time"};
+        "spends 253 ms of the 261 ms recorded (97 %) loading data",
+        "Each step waits 63.2 ms for input, 97 % of its time",
+        "Each step waits 63.2 ms for input, 97 % of its time"};
     const int64_t ms = 1000000000, load_ps = 63250000000, work_ps = 2 * ms;
     (void)state;
 
@@ -179,7 +179,7 @@ static void growing(void **state)
     for (int64_t i = 0; i < 12; i++)
         step(&run, python, i * 1000, 500 + 20 * i, i);
     run_finish(&run);
-    CHECK_SAYS(&run, "steps-growing", "Steps grow slower: from");
+    CHECK_SAYS(&run, "steps-growing", "Steps become slower: from");
     run_end(&run);
 }
 

@@ -170,7 +170,8 @@ static void several_a_step(void **state)
         }
     }
     run_finish(&run);
-    CHECK_SAYS(&run, "repeated-upload", "5 MiB go up 30 times, in each of 10 steps,");
+    CHECK_SAYS(&run, "repeated-upload",
+               "5 MiB are copied to the device 30 times, in each of 10 steps,");
     run_end(&run);
 }
 

@@ -176,7 +176,7 @@ static void odd_sequences(void **state)
          {{1, "G", false, 7, 10, 10, 0, 0, 0, "a"}, {2, "G", false, 8, 90, 50, 0, 0, 0, "b"}},
          2,
          50,
-         "(freed without an event)",
+         "(freed, but no event says so)",
          3,
          0},
         {"reserved beside it", {{1, "G", false, 7, 10, 10, 90, 0, 0, "a"}}, 1, 100, "a", 2, 0},

@@ -476,13 +476,13 @@ static void summaries_that_tell_too_little(void **state)
         enum judged answer;
         const char *reason;
     } rows[] = {
-        {"no count", {1e9, 1e7, 10}, {2e9, 1e7, 0}, JUDGED_UNKNOWN, "is not said"},
-        {"no count before", {1e9, 1e7, 0}, {2e9, 1e7, 9}, JUDGED_UNKNOWN, "is not said"},
+        {"no count", {1e9, 1e7, 10}, {2e9, 1e7, 0}, JUDGED_UNKNOWN, "is not given"},
+        {"no count before", {1e9, 1e7, 0}, {2e9, 1e7, 9}, JUDGED_UNKNOWN, "is not given"},
         {"one call", {1e9, 0, 1}, {2e9, 0, 10}, JUDGED_UNKNOWN, "no spread"},
         {"no spread, slower", {1e9, 0, 10}, {2e9, 0, 10}, JUDGED_REGRESSED, ""},
         {"no spread, the same", {1e9, 0, 10}, {1e9, 0, 10}, JUDGED_OK, ""},
         {"faster", {2e9, 1e7, 10}, {1e9, 1e7, 10}, JUDGED_OK, ""},
-        {"wide", {1e9, 1e9, 3}, {1.2e9, 1e9, 3}, JUDGED_MAYBE, "slower at all may be chance"},
+        {"wide", {1e9, 1e9, 3}, {1.2e9, 1e9, 3}, JUDGED_MAYBE, "difference may be chance"},
         {"huge", {9e17, 9e17, 2}, {9e17, 9e17, 1000000000}, JUDGED_OK, ""},
     };
     (void)state;

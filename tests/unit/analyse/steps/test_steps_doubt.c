@@ -31,7 +31,7 @@ static void doubts(void **state)
         {"they fit", TRUST_HIGH, STEP_TIME_SPAN, 200, 200, 180, 180, ""},
         {"work follows, and is what counts", TRUST_HIGH, STEP_TIME_WORK, 200, 200, 180, 600, ""},
         {"marked ones may be few", TRUST_HIGH, STEP_TIME_SPAN, 10, 200, 9, 9, ""},
-        {"more than the capture", TRUST_HIGH, STEP_TIME_WORK, 300, 200, 180, 180, "sum to"},
+        {"more than the capture", TRUST_HIGH, STEP_TIME_WORK, 300, 200, 180, 180, "add up to"},
         {"a span beside its work", TRUST_HIGH, STEP_TIME_SPAN, 10, 200, 9, 90, "launched"},
         {"rest while devices work", TRUST_HIGH, STEP_TIME_WORK, 10, 200, 0, 200, "are busy"},
         {"a guess beside the work", TRUST_LOW, STEP_TIME_NEXT, 10, 200, 9, 9, "outside"},
@@ -97,8 +97,7 @@ static void calls_without_work(void **state)
 
         struct str doubt = steps_doubt(&run.run, &steps, run.made.arena);
 
-        CHECK_INT(rows[i].what, str_contains(doubt, STR("hold calls of programs")),
-                  rows[i].doubted);
+        CHECK_INT(rows[i].what, str_contains(doubt, STR("call programs")), rows[i].doubted);
         CHECK_INT(rows[i].what, doubt.count > 0, rows[i].doubted);
         run_end(&run);
     }

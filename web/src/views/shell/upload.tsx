@@ -43,7 +43,7 @@ interface Wish {
 
 async function sendOne({ file, ...place }: Wish, at: number, of: number, abort: AbortSignal): Promise<string> {
   const limits = await uploadLimits();
-  if (!limits.allowed) throw new Error(limits.reason ?? 'This server takes no files.');
+  if (!limits.allowed) throw new Error(limits.reason ?? 'This server does not accept files.');
   if (file.size > limits.file_bytes_max)
     throw new Error(
       `It has ${size(file.size)}; this server takes files up to ${size(limits.file_bytes_max)} (--upload-max).`,
