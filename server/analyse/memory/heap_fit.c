@@ -172,9 +172,9 @@ enum status fit_of(const struct hlo_module *module, const struct fit_question *q
 
     *ret = (struct fit){0};
     if (!module->has_buffers)
-        return fail(err, ERR_NOT_FOUND,
-                    "the module has no buffer assignment: the file holds it before it was "
-                    "compiled, or as text");
+        return fail(
+            err, ERR_NOT_FOUND,
+            "the module has no buffer assignment: the file holds it uncompiled, or as text");
     sum_allocations(module, ret);
     fit_values(&work);
     option_donate(&work, ret);

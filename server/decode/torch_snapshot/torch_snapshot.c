@@ -240,8 +240,8 @@ static enum status decode(struct input *input, struct sink *sink, struct error *
         sink_format(sink, decode_torch_snapshot.name);
         if (packing_cut)
             sink_note(sink, "truncated", NOTE_ERROR, 1,
-                      "The compressed file is cut off or damaged; what could be unpacked is "
-                      "shown. Copy it again.");
+                      "The compressed file is truncated or damaged; the part that could be "
+                      "unpacked is shown. Copy it again.");
         status = decode_snapshot(snapshot, err);
         scratch_destroy(snapshot->scratch);
     }
