@@ -159,5 +159,5 @@ enum status timings_read(const char *path, struct arena *arena, struct timings *
                     broken.text);
     enum status status = take_root(root, arena, ret, &why);
     json_decref(root);
-    return status == OK ? OK : fail(err, status, "%s is no timing: %s", path, why.message);
+    return status == OK ? OK : fail(err, status, "%s is not a timing: %s", path, why.message);
 }

@@ -86,7 +86,7 @@ def what_cannot_be_said_is_no_pass(server):
     assert "no step time is stated: 11 of 12 spans on " in doubted, doubted
     assert good(server, "/api/diff", a="requests", b="requests").json["a"]["basis"] == "the capture"
     run = good(server, "/api/run", run="requests").json
-    assert run["step_median_ps"] is None and run["step_count"] == STEPS and "no time of the steps is stated" in run["reasons"]["step_median_ps"], run
+    assert run["step_median_ps"] is None and run["step_count"] == STEPS and "step time is not stated" in run["reasons"]["step_median_ps"], run
     other = cli(server, "check", "alpha_1", "--baseline", "stepless", code=7)
     assert 'run "stepless" has no steps' in other, other
     suite = xml.etree.ElementTree.fromstring(cli(server, "check", "stepless", "--max", "step_time=1s", "--format", "junit", code=7))[0]

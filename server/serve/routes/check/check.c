@@ -271,11 +271,11 @@ static const struct verb verb = {
     .other_run = "baseline",
     .own_flag = "maybe-exit",
     .own_flag_text = "exit code if it may or may not be slower (0)",
-    .note = "exit codes: 0 not slower than allowed, with the stated power; 1 slower; 2 no such "
-            "metric;\n7 cannot be decided: a run lacks the metric, or has no steps or too few. "
-            "--baseline takes\nseveral runs: A,B,C, or last:5, the five before RUN. RUN may then "
-            "differ from them as much\nas they differ from each other. Use several runs on a "
-            "machine that others use too.\n\nRUN and the baseline may be two files of timings, "
+    .note = "exit codes: 0 not slower than allowed, with the stated power; 1 slower; 2 no "
+            "such\nmetric; 7 cannot be decided: a run lacks the metric, or has no steps or too "
+            "few.\n--baseline takes several runs: A,B,C, or last:5, the five before RUN. RUN may "
+            "then\ndiffer from them as much as they differ from each other. Use several runs on a "
+            "machine\nthat others use too.\n\nRUN and the baseline may be two files of timings, "
             "{\"mean\", \"std\", \"count\"} in ms, or\nmappings of names to them, as written by "
             "benchmark_function of the module jviewd.\n--count N gives the number of timed calls "
             "where the files do not."};
