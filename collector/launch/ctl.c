@@ -97,9 +97,16 @@ static void print_status(const struct live *live)
     const struct control *control = live->control;
     const char *slash = strrchr(live->directory, '/');
 
-    printf("session    %s\nstate      %s\ncaptures   %" PRIu32 "\nprocesses  %" PRIu32
-           "\nranges     %" PRIu64 "\nactivity   %" PRIu64 "\nbytes      %" PRIu64
-           "\nlost       %" PRIu64 "\nlauncher   %d\nprogram    %d\n",
+    printf("session    %s\n"
+           "state      %s\n"
+           "captures   %" PRIu32 "\n"
+           "processes  %" PRIu32 "\n"
+           "ranges     %" PRIu64 "\n"
+           "activity   %" PRIu64 "\n"
+           "bytes      %" PRIu64 "\n"
+           "lost       %" PRIu64 "\n"
+           "launcher   %d\n"
+           "program    %d\n",
            slash != NULL ? slash + 1 : live->directory, progress_state(control),
            atomic_load(&control->capture), atomic_load(&control->loaded),
            atomic_load(&control->records), atomic_load(&control->activity),

@@ -53,10 +53,11 @@ static void print_nothing(const struct control *control)
 {
     fprintf(stderr, "jview-collect: nothing was recorded");
     if (atomic_load(&control->loaded) == 0) {
-        fprintf(stderr,
-                ": no process loaded the collector.\n  The first NVTX call (or CUDA's start) loads "
-                "it; a program without any, a static or a\n  set-user-id program never does. A "
-                "Python program can record ranges with `pip install nvtx`.\n");
+        fprintf(stderr, ": no process loaded the collector.\n"
+                        "  The first NVTX call (or CUDA's start) loads it; a program without any, "
+                        "a static or a\n"
+                        "  set-user-id program never does. A Python program can record ranges with "
+                        "`pip install nvtx`.\n");
         return;
     }
     fprintf(stderr, ": the program entered no NVTX range while recording was on.\n");

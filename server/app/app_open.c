@@ -188,11 +188,14 @@ static int open_with(struct app *app, const struct opening *opening)
 
 static void open_help(void)
 {
-    puts("usage: jviewd open [FLAG...] [RUN|PATH]\n\nOpens a browser at a run, using a server that "
-         "shows its directory already, or a new one.\n\n  --latest              the newest run\n  "
-         "--ui builtin|perfetto our page, or ui.perfetto.dev with the run\n  --profile-dir DIR     "
-         "where to look for RUN by name (also --logdir)\n  --cache-dir DIR       directory of the "
-         "indexes\n  -h, --help            this text");
+    puts("usage: jviewd open [FLAG...] [RUN|PATH]\n\n"
+         "Opens a browser at a run, using a server that shows its directory already, or a new "
+         "one.\n\n"
+         "  --latest              the newest run\n"
+         "  --ui builtin|perfetto our page, or ui.perfetto.dev with the run\n"
+         "  --profile-dir DIR     where to look for RUN by name (also --logdir)\n"
+         "  --cache-dir DIR       directory of the indexes\n"
+         "  -h, --help            this text");
 }
 
 int app_open(int argc, char **argv)

@@ -43,15 +43,18 @@ static void catch_signals(void)
 
 static void help(void)
 {
-    puts("usage: jviewd capture HOST:PORT... [FLAG...]\n\nRecords profiles of running programs "
-         "that called jax.profiler.start_server(PORT). All\nprograms are recorded at the same "
-         "time, into DIR/plugins/profile/TIME/.\n\n  --ms N                milliseconds to record "
-         "(1000)\n  --profile-dir DIR     where to write the profile ($XAX_PROFILE_DIR, "
-         "$PROFILE_DIR, ./profiles)\n  --every TIME          record repeatedly: every 10m, 2h, "
-         "1d\n  --keep N              keep the last N of these captures; other files stay\n  "
-         "--host-level 0..3     detail of the host: 0 nothing, 2 the main events (2)\n  "
-         "--device-level 0..1   1: record devices (1)\n  --python-level 0..1   1: record every "
-         "Python call (0)\n  -h, --help            this text");
+    puts("usage: jviewd capture HOST:PORT... [FLAG...]\n\n"
+         "Records profiles of running programs that called jax.profiler.start_server(PORT). All\n"
+         "programs are recorded at the same time, into DIR/plugins/profile/TIME/.\n\n"
+         "  --ms N                milliseconds to record (1000)\n"
+         "  --profile-dir DIR     where to write the profile ($XAX_PROFILE_DIR, $PROFILE_DIR, "
+         "./profiles)\n"
+         "  --every TIME          record repeatedly: every 10m, 2h, 1d\n"
+         "  --keep N              keep the last N of these captures; other files stay\n"
+         "  --host-level 0..3     detail of the host: 0 nothing, 2 the main events (2)\n"
+         "  --device-level 0..1   1: record devices (1)\n"
+         "  --python-level 0..1   1: record every Python call (0)\n"
+         "  -h, --help            this text");
 }
 
 static bool number_of(const char *text, uint64_t max, uint64_t *ret)

@@ -40,7 +40,8 @@ static void put_bash(void)
 {
     const struct verb *verb;
 
-    fputs("_jviewd() {\n    local word=${COMP_WORDS[COMP_CWORD]} words=\n"
+    fputs("_jviewd() {\n"
+          "    local word=${COMP_WORDS[COMP_CWORD]} words=\n"
           "    case ${COMP_WORDS[1]} in\n",
           stdout);
     for (uint32_t i = 0; (verb = cli_verb_at(i)) != NULL; i++) {
@@ -58,7 +59,8 @@ static void put_bash(void)
     for (uint32_t i = 0; (verb = cli_verb_at(i)) != NULL; i++)
         printf(" %s", verb->name);
     printf(" %s\" ;;\n    esac\n", serve_flags);
-    fputs("    COMPREPLY=($(compgen -W \"$words\" -- \"$word\") $(compgen -f -- \"$word\"))\n}\n"
+    fputs("    COMPREPLY=($(compgen -W \"$words\" -- \"$word\") $(compgen -f -- \"$word\"))\n"
+          "}\n"
           "complete -o filenames -F _jviewd jviewd\n",
           stdout);
 }

@@ -218,15 +218,19 @@ static enum status read_question(int argc, char **argv, struct question *ret, st
 
 static void help(void)
 {
-    printf("jviewd doctor [DIR]\n\nReports what keeps you from seeing your profiles, each problem "
-           "with the command that\nsolves it: the file system, permissions and free space of DIR; "
-           "files that cannot be\nread or are truncated; runs that hold only copies; runs without "
-           "devices, and what on\nthis machine may cause that; a JAX program that waits for its "
-           "trace to be fetched;\nthe port and the cache.\n\n  --release         fetch the trace "
-           "that a JAX program waits for, so that it continues\n  --port N          the port to "
-           "check (8080)\n  --cache-dir DIR   the cache to check\n  --follow-symlinks follow "
-           "symbolic links, wherever they lead\n  --format json     for programs\n\nExit codes: 0 "
-           "nothing is wrong, 2 usage, 3 no such directory, 4 something is.\n");
+    printf(
+        "jviewd doctor [DIR]\n\n"
+        "Reports what keeps you from seeing your profiles, each problem with the command that\n"
+        "solves it: the file system, permissions and free space of DIR; files that cannot be\n"
+        "read or are truncated; runs that hold only copies; runs without devices, and what on\n"
+        "this machine may cause that; a JAX program that waits for its trace to be fetched;\n"
+        "the port and the cache.\n\n"
+        "  --release         fetch the trace that a JAX program waits for, so that it continues\n"
+        "  --port N          the port to check (8080)\n"
+        "  --cache-dir DIR   the cache to check\n"
+        "  --follow-symlinks follow symbolic links, wherever they lead\n"
+        "  --format json     for programs\n\n"
+        "Exit codes: 0 nothing is wrong, 2 usage, 3 no such directory, 4 something is.\n");
 }
 
 int doctor_main(int argc, char **argv)

@@ -15,18 +15,21 @@ enum { THREADS_MAX = 2 };
 static void help(void)
 {
     printf(
-        "jviewd index FILE --out SEGMENT\n\nReads one profile file and writes its index: SEGMENT, "
-        "and its attribution beside it\n(the same name with .attr). The last line on stdout says "
-        "in JSON what was found. Equal\nfiles make equal segments.\n\n  --out SEGMENT     where to "
-        "write; an older file is replaced at the end\n  --growing         read what the file holds "
-        "now, even if it is still growing\n  --root DIR        FILE is a path below DIR and may "
-        "not lead out of it\n  --follow-symlinks follow links, wherever they lead\n  --identify    "
-        "    say what the file is and write nothing\n  --convert         run `nsys export` on "
-        "reports of Nsight Systems\n  --xplane          write a recording of jview-collect as an "
-        "XPlane, for XProf\n  --threads 1|2     threads to use (2, where there are two CPUs); the "
-        "result is the same\n  --unless CONTENT  do nothing if the file's hash is this one\n  "
-        "--progress-fd N   write progress to this descriptor, and end with the parent\n\nExit "
-        "codes: 0 done, 2 usage, 3 no profile, 4 I/O, 6 corrupt.\n");
+        "jviewd index FILE --out SEGMENT\n\n"
+        "Reads one profile file and writes its index: SEGMENT, and its attribution beside it\n"
+        "(the same name with .attr). The last line on stdout says in JSON what was found. Equal\n"
+        "files make equal segments.\n\n"
+        "  --out SEGMENT     where to write; an older file is replaced at the end\n"
+        "  --growing         read what the file holds now, even if it is still growing\n"
+        "  --root DIR        FILE is a path below DIR and may not lead out of it\n"
+        "  --follow-symlinks follow links, wherever they lead\n"
+        "  --identify        say what the file is and write nothing\n"
+        "  --convert         run `nsys export` on reports of Nsight Systems\n"
+        "  --xplane          write a recording of jview-collect as an XPlane, for XProf\n"
+        "  --threads 1|2     threads to use (2, where there are two CPUs); the result is the same\n"
+        "  --unless CONTENT  do nothing if the file's hash is this one\n"
+        "  --progress-fd N   write progress to this descriptor, and end with the parent\n\n"
+        "Exit codes: 0 done, 2 usage, 3 no profile, 4 I/O, 6 corrupt.\n");
 }
 
 static int misused(const char *what)

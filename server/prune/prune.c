@@ -319,7 +319,8 @@ static void help(void)
         "Lists the profiles below DIR by age with their sizes, and which could be deleted. "
         "Nothing\n"
         "is deleted without --delete. Runs with the tag \"" PINNED "\" (jviewd note tag RUN " PINNED
-        "),\nbaselines, runs being written and runs that have not been read yet always stay.\n\n"
+        "),\n"
+        "baselines, runs being written and runs that have not been read yet always stay.\n\n"
         "  --keep N          keep the newest N runs\n"
         "  --older-than AGE  delete only older runs: 30d, 12h, 90m\n"
         "  --max-size SIZE   delete the oldest until the rest fits: 20G\n"
