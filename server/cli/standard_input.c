@@ -22,7 +22,7 @@ static void remove_made(void)
 
 static enum status copy_in(int to, struct error *err)
 {
-    char bytes[1 << 16];
+    char bytes[1 << 14];
     ssize_t count;
 
     while ((count = read(STDIN_FILENO, bytes, sizeof bytes)) > 0)
