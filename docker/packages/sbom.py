@@ -22,6 +22,7 @@ LIBRARIES = {
     "SQLite": ("libsqlite3-dev", "blessing"),
     "Jansson": ("libjansson-dev", "MIT"),
     "nghttp2": ("libnghttp2-dev", "MIT"),
+    "expat": ("libexpat1-dev", "MIT"),
     "libzstd": ("libzstd-dev", "BSD-3-Clause"),
     "ISA-L": ("libisal2", "BSD-3-Clause"),
     "liblzma": ("liblzma-dev", "0BSD"),

@@ -20,6 +20,7 @@
 #include "capture/capture_session.h"
 #include "cli/cli.h"
 #include "ingest/ingest.h"
+#include "remote/remote.h"
 #include "serve/dispatch/budget.h"
 #include "serve/http/http.h"
 #include "serve/route.h"
@@ -58,6 +59,11 @@ struct str app_absolute(struct str given, struct arena *arena)
 {
     char real[PATH_MAX], cwd[PATH_MAX];
 
+    if (remote_is_place(given)) {
+        struct str place = remote_place(given, arena);
+
+        return place.count > 0 ? place : given;
+    }
     if (realpath(given.at, real) != NULL)
         return str_copy(arena, str_of(real));
     while (given.count > 1 && str_ends(given, STR("/")))
@@ -72,14 +78,18 @@ struct str app_absolute(struct str given, struct arena *arena)
 static void find_roots(struct app *app)
 {
     app->roots.at = arena_array(app->arena, struct str, app->options.roots.count + 1);
+    app->places = arena_array(app->arena, struct str, app->options.roots.count + 2);
     for (uint32_t i = 0; i < app->options.roots.count; i++) {
         struct str root = app_absolute(app->options.roots.at[i], app->arena);
         bool known = false;
 
         for (uint32_t j = 0; j < app->roots.count; j++)
             known = known || str_equal(app->roots.at[j], root);
-        if (!known)
-            app->roots.at[app->roots.count++] = root;
+        if (known)
+            continue;
+        if (remote_is_place(app->options.roots.at[i]))
+            app->places[app->roots.count] = app->options.roots.at[i];
+        app->roots.at[app->roots.count++] = root;
     }
 }
 
@@ -99,7 +109,8 @@ static void fill_services(struct app *app)
         .catalog = app->catalog,
         .cache = app->cache,
         .user = app->user,
-        .profile_dir = str_c(app->arena, app->options.roots.at[0]),
+        .profile_dir = str_c(app->arena, app->places[0].count > 0 ? app->roots.at[0]
+                                                                  : app->options.roots.at[0]),
         .base_path = app->options.base_path,
         .perfetto_cors = app->options.perfetto_cors,
         .source_roots = absolute_all(&app->options.source_roots, app->arena),
@@ -118,6 +129,25 @@ static void fill_services(struct app *app)
     };
 }
 
+/* Where captures go: the first root that is a directory; NULL: there is none. */
+static const char *capture_root(const struct app *app)
+{
+    for (uint32_t i = 0; i < app->given_count; i++)
+        if (app->places[i].count == 0)
+            return app->roots.at[i].at;
+    return NULL;
+}
+
+/* Somebody allowed what cannot be. */
+static enum status check_capture(const struct app *app, bool on_demand, struct error *err)
+{
+    if (on_demand || !app->options.allow_capture || capture_root(app) != NULL)
+        return OK;
+    return fail(err, ERR_INVALID,
+                "--allow-capture needs a directory to write to, and only buckets are named: add "
+                "--profile-dir DIR");
+}
+
 static enum status start_ingest(struct app *app, bool on_demand, struct error *err)
 {
     const struct options *options = &app->options;
@@ -128,6 +158,7 @@ static enum status start_ingest(struct app *app, bool on_demand, struct error *e
     struct ingest_options wanted = {
         .roots = app->roots.at,
         .root_count = app->roots.count,
+        .places = app->places,
         .workers = options->workers,
         .follow_symlinks = options->follow_symlinks,
         .convert = options->convert,
@@ -137,6 +168,7 @@ static enum status start_ingest(struct app *app, bool on_demand, struct error *e
         .uploads = app->uploads == NULL ? NULL : uploads_dir(app->uploads),
     };
 
+    TRY(check_capture(app, on_demand, err));
     TRY(catalog_show_roots(app->catalog, app->roots.at, app->roots.count, err));
     return ingest_start(&wanted, app->catalog, app->cache, &app->ingest, err);
 }
@@ -170,7 +202,7 @@ int app_with_store(struct app *app, bool on_demand, int (*use)(struct app *app, 
             log_warning("%.*s", STR_ARG(note));
         if (!on_demand && options->allow_capture)
             app->captures = capture_session_open(
-                app->roots.at[0].at,
+                capture_root(app),
                 (struct capture_rule){options->capture_targets.at, options->capture_targets.count});
         fill_services(app);
         code = use(app, data);
@@ -403,7 +435,7 @@ static int run_command(struct app *app, int argc, char **argv)
     if (options_read(1, words, app->arena, &app->options, &err) != OK)
         return app_failed(&err);
     for (uint32_t i = 0; i < call.root_count; i++) {
-        if (access(call.roots[i].at, F_OK) != 0) {
+        if (!remote_is_place(call.roots[i]) && access(call.roots[i].at, F_OK) != 0) {
             fprintf(stderr, "jviewd: %s does not exist\n", call.roots[i].at);
             return EXIT_NOT_FOUND;
         }

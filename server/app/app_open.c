@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "cli/cli.h"
 #include "ingest/ingest.h"
+#include "remote/remote.h"
 #include "serve/http/http.h"
 
 struct opening { /* what was asked */
@@ -94,7 +95,8 @@ static enum status read_opening(int argc, char **argv, struct opening *ret, stru
     }
     if (strcmp(ret->ui, "builtin") != 0 && strcmp(ret->ui, "perfetto") != 0)
         return fail(err, ERR_INVALID, "--ui must be builtin or perfetto, not \"%s\"", ret->ui);
-    if (operand != NULL && root == NULL && stat(operand, &info) == 0)
+    if (operand != NULL && root == NULL &&
+        (remote_is_place(str_of(operand)) || stat(operand, &info) == 0))
         root = operand;
     else if (operand != NULL)
         ret->run = str_of(operand);

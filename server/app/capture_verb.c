@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "capture/capture.h"
 #include "cli/ask.h"
+#include "remote/remote.h"
 
 enum { LOOK_US = 100000, SHARE_RECORDED = 90, MS_DEFAULT = 1000, KEEP_MAX = 10000 };
 
@@ -141,6 +142,11 @@ static enum status read_plan(int argc, char **argv, struct plan *plan, struct er
         else
             return refuse(argv[i], i + 1 < argc ? argv[i + 1] : NULL, err);
     }
+    if (remote_is_place(str_of(plan->wish.profile_dir)))
+        return fail(err, ERR_INVALID,
+                    "captures are written to a directory, and %.*s is a bucket: name one with "
+                    "--profile-dir, and copy it there (aws s3 cp, gcloud storage cp, azcopy)",
+                    STR_ARG(remote_place(str_of(plan->wish.profile_dir), plan->arena)));
     if (plan->wish.target_count == 0)
         return fail(err, ERR_INVALID, "capture HOST:PORT: which program?");
     if (plan->keep > 0 && plan->every_ns == 0)

@@ -13,6 +13,7 @@
 #include "base/pack/pack.h"
 #include "base/sandbox/sandbox.h"
 #include "capture/grpc.h"
+#include "remote/remote.h"
 #include "serve/http/http.h"
 #include "store/catalog.h"
 
@@ -20,10 +21,11 @@ static const struct {
     const char *name;
     const char *(*version)(void);
 } table[] = {
-    {"CivetWeb", http_library},   {"SQLite", catalog_library},     {"Jansson", jansson_version_str},
-    {"nghttp2", grpc_library},    {"libzstd", pack_zstd_library},  {"ISA-L", pack_gzip_library},
-    {"liblzma", pack_xz_library}, {"libzip", archive_library},     {"Snappy", pack_snappy_library},
-    {"xxHash", hash_library},     {"libseccomp", sandbox_library}, {"glibc", gnu_get_libc_version},
+    {"CivetWeb", http_library},      {"SQLite", catalog_library},  {"Jansson", jansson_version_str},
+    {"expat", remote_xml_library},   {"nghttp2", grpc_library},    {"libzstd", pack_zstd_library},
+    {"ISA-L", pack_gzip_library},    {"liblzma", pack_xz_library}, {"libzip", archive_library},
+    {"Snappy", pack_snappy_library}, {"xxHash", hash_library},     {"libseccomp", sandbox_library},
+    {"glibc", gnu_get_libc_version},
 };
 const uint32_t library_count = sizeof table / sizeof table[0];
 

@@ -13,6 +13,7 @@ struct app { /* the rooms that are open */
     struct arena *arena;
     struct options options;
     struct texts roots;   /* absolute; that of uploads stands last */
+    struct str *places;   /* of each root: as it was given, where it lies in the network; else "" */
     uint32_t given_count; /* of roots: without that of uploads */
     struct cache *cache;
     struct str cache_trouble;  /* why it is a temporary one; "" it is the one asked for */

@@ -11,7 +11,7 @@ struct spawn_end { /* a descriptor of ours, and which it is there */
 };
 
 /* 0, or errno. All else that is close-on-exec is closed there; signals are as at birth, and what a
- * terminal sends us is not for it. */
+ * terminal sends us is not for it. Keys of stores and proxies are not in its environment. */
 int spawn_self(char *const argv[], const struct spawn_end *ends, size_t count, pid_t *ret);
 /* The same of another program: a path, or a word that is looked for on the PATH. */
 int spawn_program(const char *program, char *const argv[], const struct spawn_end *ends,

@@ -17,6 +17,7 @@
 #include "cli/cli.h"
 #include "cli/parameters.h"
 #include "cli/standard_input.h"
+#include "remote/remote.h"
 #include "serve/answer/json_out.h"
 
 struct parse {
@@ -233,7 +234,7 @@ static void place_run(struct parse *parse, const char *operand, const char *defa
 {
     struct stat info;
 
-    if (!parse->root_given && stat(operand, &info) == 0) {
+    if (!parse->root_given && (remote_is_place(str_of(operand)) || stat(operand, &info) == 0)) {
         parse->call->root_count = 0;
         add_root(parse, str_of(operand));
         parse->call->run = STR("latest");
@@ -243,12 +244,41 @@ static void place_run(struct parse *parse, const char *operand, const char *defa
     parse->call->run = str_of(operand);
 }
 
+/* "step=4", "3-5": what may stand behind the @ of an operand. */
+static bool is_part(struct str text)
+{
+    bool digits = text.count > 0;
+
+    for (size_t i = 0; i < text.count; i++)
+        digits = digits && ((text.at[i] >= '0' && text.at[i] <= '9') || text.at[i] == '-');
+    return digits || memchr(text.at, '=', text.count) != NULL;
+}
+
+/* The same of a place in the network, where nobody looks whether there is such. */
+static bool operand_place(struct str operand, struct str *ret)
+{
+    const char *part = operand.count == 0 ? NULL : memrchr(operand.at, '@', operand.count);
+
+    *ret = operand;
+    if (!remote_is_place(operand))
+        return false;
+    size_t behind = part == NULL ? 0 : operand.count - (size_t)(part - operand.at) - 1;
+
+    if (part != NULL && is_part((struct str){part + 1, behind}))
+        ret->count -= behind + 1;
+    while (ret->count > 1 && ret->at[ret->count - 1] == '/')
+        ret->count--;
+    return true;
+}
+
 /* The path of an operand "NAME@step=4", without what stands behind the @; false: no such path. */
 static bool operand_path(struct parse *parse, struct str operand, struct str *ret)
 {
     const char *part = operand.count == 0 ? NULL : memrchr(operand.at, '@', operand.count);
     struct stat info;
 
+    if (operand_place(operand, ret))
+        return true;
     *ret = operand;
     if (part != NULL && stat(str_c(parse->arena, operand), &info) != 0)
         ret->count = (size_t)(part - operand.at);
@@ -262,10 +292,19 @@ static bool operand_path(struct parse *parse, struct str operand, struct str *re
 static struct str refer_to(struct parse *parse, struct str operand, bool *any_name)
 {
     char real[PATH_MAX];
-    struct str path;
+    struct str path, root;
 
-    if (parse->root_given || !operand_path(parse, operand, &path) ||
-        realpath(str_c(parse->arena, path), real) == NULL) {
+    if (parse->root_given || !operand_path(parse, operand, &path)) {
+        *any_name = true;
+        return operand;
+    }
+    if (remote_is_place(path)) {
+        add_root(parse, path);
+        root = remote_place(path, parse->arena);
+    } else if (realpath(str_c(parse->arena, path), real) != NULL) {
+        add_root(parse, str_of(real));
+        root = str_of(real);
+    } else {
         *any_name = true;
         return operand;
     }
@@ -273,10 +312,9 @@ static struct str refer_to(struct parse *parse, struct str operand, bool *any_na
                           ? STR("")
                           : str_skip(operand, path.count);
 
-    add_root(parse, str_of(real));
     while (str_starts(part, STR("/")))
         part = str_skip(part, 1);
-    return str_format(parse->arena, "%s%.*s", real, STR_ARG(part));
+    return str_format(parse->arena, "%.*s%.*s", STR_ARG(root), STR_ARG(part));
 }
 
 /* Several of them by comma, unless the text is one path. */
@@ -483,7 +521,8 @@ static enum status place_operands(struct parse *parse, const char *default_root,
     }
     bool is_default = !parse->root_given && parse->call->root_count == 1 && default_root != NULL &&
                       str_equal(parse->call->roots[0], str_of(default_root));
-    if (parse->call->root_count == 0 || (is_default && stat(default_root, &info) != 0))
+    if (parse->call->root_count == 0 ||
+        (is_default && !remote_is_place(str_of(default_root)) && stat(default_root, &info) != 0))
         return fail(err, ERR_NOT_FOUND,
                     "there is no \"%s\" here, and no profile directory to look in; give a path, or "
                     "--profile-dir DIR",

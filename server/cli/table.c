@@ -12,6 +12,7 @@
 #include "cli/plain.h"
 #include "cli/verbs.h"
 #include "cli/wait.h"
+#include "remote/remote.h"
 #include "serve/answer/reply.h"
 
 enum { LIST_READ_MS = 5000 };
@@ -58,7 +59,8 @@ void wait_for_jobs(const struct services *services)
     progress_clear();
 }
 
-uint32_t read_runs(const struct services *services, const char *state, int64_t most_ms)
+uint32_t read_runs(const struct services *services, const char *state, int64_t most_ms,
+                   uint32_t *ret_far)
 {
     enum { RUNS_MAX = 10000, READ_WAIT_MS = 600000 };
     const struct run_query queued = {.state = str_of(state), .limit = RUNS_MAX};
@@ -66,7 +68,7 @@ uint32_t read_runs(const struct services *services, const char *state, int64_t m
     struct arena *arena = arena_create();
     struct run_record *runs;
     struct error err = {0};
-    uint32_t count = 0, read = 0;
+    uint32_t count = 0, read = 0, far = 0;
     uint64_t all = 0;
 
     if (services->wait == NULL ||
@@ -76,6 +78,10 @@ uint32_t read_runs(const struct services *services, const char *state, int64_t m
         int64_t left_ms = most_ms - (clock_monotonic_ns() - started_ns) / 1000000;
         struct error ignored = {0};
 
+        if (ret_far != NULL && remote_is_place(runs[read].root)) {
+            far++;
+            continue;
+        }
         if (left_ms <= 0)
             break;
         progress_show("Reading", (double)read / count);
@@ -86,6 +92,8 @@ uint32_t read_runs(const struct services *services, const char *state, int64_t m
     }
     progress_clear();
     arena_destroy(arena);
+    if (ret_far != NULL)
+        *ret_far = far;
     return count - read;
 }
 
@@ -133,14 +141,20 @@ static void say_what_is_missing(const json_t *list, bool is_filtered)
  * False: some were not. */
 static bool read_for_list(const struct services *services)
 {
-    uint32_t unread = read_runs(services, "queued", LIST_READ_MS);
+    uint32_t far, unread = read_runs(services, "queued", LIST_READ_MS, &far);
 
     if (unread > 0)
         fprintf(stderr,
                 "jviewd: %u run%s not indexed yet, and nothing is indexing %s: a verb indexes the "
                 "run that it is given; `jviewd trend` and a server index all\n",
                 unread, unread == 1 ? " is" : "s are", unread == 1 ? "it" : "them");
-    return unread == 0;
+    if (far > 0)
+        fprintf(
+            stderr,
+            "jviewd: %u run%s in buckets %s not downloaded yet: a verb brings the run that it is "
+            "asked for, `jviewd trend` brings all\n",
+            far, far == 1 ? "" : "s", far == 1 ? "is" : "are");
+    return unread == 0 && far == 0;
 }
 
 /* No queue: this process ends, and nobody reads what it left. */

@@ -26,8 +26,8 @@ static void measure_runs(const struct services *services)
 int print_trend(const struct cli_call *call, const struct services *services)
 {
     wait_for_jobs(services);
-    read_runs(services, "queued", INT64_MAX);
-    read_runs(services, "writing", INT64_MAX);
+    read_runs(services, "queued", INT64_MAX, NULL);
+    read_runs(services, "writing", INT64_MAX, NULL);
     wait_for_jobs(services); /* what was read may be of other runs than its names said */
     measure_runs(services);
     return print_table(call, services);

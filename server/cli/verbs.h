@@ -10,9 +10,11 @@ int print_list(const struct cli_call *call, const struct services *services);
 int print_trend(const struct cli_call *call, const struct services *services);
 /* Until nothing is left of what was to be read when the directory was found. */
 void wait_for_jobs(const struct services *services);
-/* Reads the runs of that state, as long as the time lasts. One that fails says so in its row. How
- * many are left. */
-uint32_t read_runs(const struct services *services, const char *state, int64_t most_ms);
+/* Reads the runs of that state, as long as the time lasts, and those in buckets only where ret_far
+ * is NULL: else it says how many that are. One that fails says so in its row. How many others are
+ * left. */
+uint32_t read_runs(const struct services *services, const char *state, int64_t most_ms,
+                   uint32_t *ret_far);
 int print_table(const struct cli_call *call, const struct services *services);
 int change_baseline(const struct cli_call *call, const struct services *services);
 int change_notes(const struct cli_call *call, const struct services *services);

@@ -2,6 +2,7 @@
 /* Which files below a directory belong together: found by walking, told by their names.
  *
  *   scan_walk    DIR, or one file                      -> files: path, size, times
+ *   scan_objects paths, as a bucket lists them         -> the same
  *   scan_group   files                                 -> runs: name, directories, files, hosts
  *
  *   runs/profiles/                                     the root
@@ -70,6 +71,17 @@ struct scan {
  * ERR_IO). */
 MUST_CHECK enum status scan_walk(const char *root, const struct scan_options *options,
                                  struct arena *arena, struct scan *ret, struct error *err);
+
+/* The same of a place whose files are told one by one, by their paths below it: a bucket. Paths
+ * that no directory could hold, as "a//b" and "../b", become notes. */
+struct scan_objects;
+struct scan_objects *scan_objects_begin(struct str root, const struct scan_options *options,
+                                        struct arena *arena, struct scan *ret);
+/* False: there are too many, and a note says so. Texts are copied. */
+bool scan_objects_add(struct scan_objects *objects, const struct scan_file *file);
+/* True: the last file that was added is part of the scan. */
+bool scan_objects_took(const struct scan_objects *objects);
+void scan_objects_end(struct scan_objects *objects);
 
 /* The directory whose files may be ranks of one job with this one: its own, or the one above where
  * that is called after one process, as "rank0". */

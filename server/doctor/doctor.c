@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "cli/cli.h"
+#include "remote/remote.h"
 
 enum { FINDINGS_MAX = 1000, USUAL_PORT = 8080, PERFETTO_PORT = 9001 };
 
@@ -154,7 +155,9 @@ static int examine_runs(struct findings *findings, const struct question *questi
 static int examine(const struct question *question)
 {
     struct findings findings = {.arena = arena_create()};
-    bool is_there = doctor_place(&findings, question->path), lacks_devices = false;
+    bool is_remote = remote_is_place(str_of(question->path)), lacks_devices = false;
+    bool is_there = is_remote ? doctor_remote(&findings, question->path)
+                              : doctor_place(&findings, question->path);
     int code = EXIT_OK;
 
     if (is_there)
@@ -165,7 +168,9 @@ static int examine(const struct question *question)
         doctor_waiting(&findings, PERFETTO_PORT, question->release);
         doctor_port(&findings, question->port);
         if (question->json)
-            print_json(&findings, question->path);
+            print_json(&findings, is_remote
+                                      ? remote_place(str_of(question->path), findings.arena).at
+                                      : question->path);
         else
             print_table(&findings);
         code = exit_code(&findings, is_there);

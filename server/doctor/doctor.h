@@ -2,6 +2,7 @@
 /* `jviewd doctor [DIR]`: what stands between a user and their profiles, and the line that mends it.
  *
  *   doctor_place.c     the directory: file system, rights, room
+ *   doctor_remote.c    a bucket: who asks, from where that is known, whether it answers
  *   doctor_rights.c    the lines that let this user use a path
  *   doctor_cache.c     where indexed profiles are kept
  *   doctor_machine.c   this computer: WSL, driver, CUPTI's rights, the GPU's, other profilers
@@ -46,6 +47,8 @@ const struct file_system *file_system_of(unsigned long magic);
 
 /* False when there is no directory to go on with. */
 bool doctor_place(struct findings *findings, const char *path);
+/* The same of a place in the network: who asks there, and whether it answers. */
+bool doctor_remote(struct findings *findings, const char *path);
 void doctor_room(struct findings *findings, const char *kind, const char *path);
 /* The cache that was asked for, or why it is not the one in use. */
 void doctor_cache(struct findings *findings, const struct app *app);

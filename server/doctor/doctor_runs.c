@@ -12,6 +12,7 @@
 #include "doctor/doctor.h"
 #include "doctor/doctor_rights.h"
 #include "ingest/ingest.h"
+#include "remote/remote.h"
 
 enum { RUNS_MAX = 10000, RUNS_READ = 20, WAIT_MS = 10000 };
 
@@ -215,8 +216,9 @@ bool doctor_runs(struct findings *findings, struct app *app)
     uint32_t count = 0;
     uint64_t all = 0;
     struct stat info;
-    bool is_closed =
-        stat(app->services.profile_dir, &info) != 0 || !may_look(app->services.profile_dir, &info);
+    bool is_closed = !remote_is_place(str_of(app->services.profile_dir)) &&
+                     (stat(app->services.profile_dir, &info) != 0 ||
+                      !may_look(app->services.profile_dir, &info));
     bool lacks = false;
 
     wait_for_unlisted(app);

@@ -66,13 +66,29 @@ static struct ingest *create(const struct ingest_options *options, struct catalo
     return ingest;
 }
 
+/* Those roots that are no directories. */
+static enum status open_places(struct ingest *ingest, struct error *err)
+{
+    for (uint32_t i = 0; i < ingest->options.root_count; i++) {
+        const struct str *places = ingest->options.places;
+
+        if (places != NULL && places[i].count > 0)
+            TRY(bucket_open(places[i], ingest->cache, &ingest->roots[i].place, err));
+    }
+    return OK;
+}
+
 static enum status start_all(struct ingest *ingest, struct error *err)
 {
+    TRY(open_places(ingest, err));
     for (uint32_t i = 0; i < ingest->options.root_count; i++) {
         struct ingest_root *root = &ingest->roots[i];
 
         if (ingest->options.on_demand)
             ingest_scan_once(root);
+        if (ingest->options.on_demand && ingest->options.root_count == 1 &&
+            root->silence.code != OK) /* there is nothing else to answer from */
+            return fail(err, root->silence.code, "%s", root->silence.message);
         TRY(start_thread(&root->thread, ingest_scanner, root, err));
         root->has_thread = true;
     }
@@ -120,6 +136,8 @@ static void end_children(struct ingest *ingest)
         }
     }
     pthread_mutex_unlock(&ingest->lock);
+    for (uint32_t i = 0; i < ingest->options.root_count; i++)
+        bucket_cancel(ingest->roots[i].place);
     ingest_wake(ingest);
 }
 
@@ -141,6 +159,7 @@ void ingest_stop(struct ingest *ingest)
         free(root->runs);
         free(root->by_id);
         free(root->path);
+        bucket_close(root->place);
     }
     pthread_cond_destroy(&ingest->changed);
     for (size_t i = 0; i < PUBLISHING_COUNT; i++)

@@ -13,7 +13,9 @@
 #include "serve/serve.h"
 
 struct ingest_options {
-    const struct str *roots; /* directories or files, absolute; borrowed */
+    const struct str *roots; /* directories or files, absolute, and places; borrowed */
+    const struct str
+        *places; /* of each root: as it was given, where it is a place; NULL: none is */
     uint32_t root_count;
     unsigned workers; /* 0: half the cores */
     bool follow_symlinks, poll;

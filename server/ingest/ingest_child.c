@@ -63,7 +63,7 @@ static void fill_arguments(const struct child_job *job, struct arena *arena,
     argv[count++] = str_c(arena, STR("--progress-fd"));
     argv[count++] = str_c(arena, str_format(arena, "%d", PROGRESS_FD));
     argv[count++] = str_c(arena, STR("--root"));
-    argv[count++] = str_c(arena, job->root);
+    argv[count++] = str_c(arena, job->read_root.count > 0 ? job->read_root : job->root);
     argv[count++] = str_c(arena, STR("--out"));
     argv[count++] = str_c(arena, str_of(job->segment));
     if (job->growing)
@@ -79,7 +79,7 @@ static void fill_arguments(const struct child_job *job, struct arena *arena,
         argv[count++] = str_c(arena, str_of(job->unless));
     }
     argv[count++] = str_c(arena, STR("--"));
-    argv[count++] = str_c(arena, job->path);
+    argv[count++] = str_c(arena, job->read_path.count > 0 ? job->read_path : job->path);
 }
 
 /* The child's ends become its descriptors 0, 1 and 2. */

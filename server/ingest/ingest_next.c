@@ -10,8 +10,11 @@ struct choice {
     bool is_promising;
 };
 
+/* What lies in a bucket is downloaded when it is asked for; a place that is one file was. */
 bool run_is_wanted(const struct ingest *ingest, const struct ingest_run *run)
 {
+    if (run->root != NULL && run->root->place != NULL && !bucket_is_file(run->root->place))
+        return run->urgency > 0;
     return !ingest->options.on_demand || run->urgency > 0 || !run->certain;
 }
 

@@ -7,7 +7,8 @@
 
 /* Where the run lies, if the path is a file of it. The lock is held no longer than that takes. */
 static bool find_directory(struct ingest *ingest, struct str run_id, struct str path,
-                           struct arena *arena, char **ret, struct file_stamp *ret_stamp)
+                           struct arena *arena, char **ret, struct bucket **ret_place,
+                           struct file_stamp *ret_stamp)
 {
     pthread_mutex_lock(&ingest->lock);
     struct ingest_run *run = run_find(ingest, run_id);
@@ -15,6 +16,7 @@ static bool find_directory(struct ingest *ingest, struct str run_id, struct str 
     bool found = file != NULL && run->root->path != NULL;
     if (found) {
         *ret = str_c(arena, str_of(run->root->path));
+        *ret_place = run->root->place;
         *ret_stamp = file->stamp;
     }
     pthread_mutex_unlock(&ingest->lock);
@@ -50,18 +52,35 @@ static enum status open_below(const char *directory, const char *path, bool foll
     return OK;
 }
 
+/* What was downloaded, or is now. */
+static enum status open_fetched(struct bucket *place, struct str path,
+                                const struct file_stamp *found, struct arena *arena, int *ret_fd,
+                                uint64_t *ret_bytes, struct error *err)
+{
+    struct file_stamp stamp;
+    struct str file;
+
+    TRY(bucket_fetch(place, path, found, NULL, NULL, arena, &file, err));
+    TRY(file_open(file.at, ret_fd, &stamp, err));
+    *ret_bytes = stamp.size;
+    return OK;
+}
+
 enum status ingest_open_file(void *data, struct str run_id, struct str path, int *ret_fd,
                              uint64_t *ret_bytes, struct error *err)
 {
     struct ingest *ingest = data;
     struct arena *arena = arena_create();
     struct file_stamp found = {0};
+    struct bucket *place = NULL;
     char *directory = NULL;
     enum status status = OK;
 
-    if (!find_directory(ingest, run_id, path, arena, &directory, &found))
+    if (!find_directory(ingest, run_id, path, arena, &directory, &place, &found))
         status = fail(err, ERR_NOT_FOUND, "the run's files no longer exist");
-    if (status == OK)
+    else if (place != NULL)
+        status = open_fetched(place, path, &found, arena, ret_fd, ret_bytes, err);
+    else
         status = open_below(directory, str_c(arena, path), ingest->options.follow_symlinks, &found,
                             ret_fd, ret_bytes, err);
     arena_destroy(arena);

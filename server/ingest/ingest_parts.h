@@ -41,6 +41,7 @@ struct ingest_file {
     int64_t took_ns;          /* the last indexing; 0: none yet */
     int64_t ended_ns;         /* when that was */
     uint32_t attempts;        /* that met a change or a full disk, in a row */
+    bool is_whole;            /* nobody writes it piece by piece: an object of a bucket */
     bool growing;             /* to be read though it grows */
     bool transient;  /* failed of something that may pass: a full disk; due_ns: try again */
     double progress; /* while FILE_INDEXING */
@@ -69,13 +70,15 @@ struct ingest_run {
 
 struct ingest_root {
     struct ingest *ingest;
-    struct str given;          /* what the user named: a directory or a file; absolute */
+    struct str given;          /* what the user named: a directory, a file, a place; absolute */
+    struct bucket *place;      /* NULL: it is a directory or a file */
     char *path;                /* the directory its runs lie below; NULL before the first scan */
     struct ingest_run **runs;  /* newest first */
     struct ingest_run **by_id; /* the same; NULL: not sorted */
     uint32_t run_count;
     struct watch *watch; /* NULL: looked at once */
     pthread_t thread;
+    struct error silence; /* of a place: why it was not listed; OK: it was */
     bool has_thread, scanned;
     bool regroup;    /* files turned out to be of other runs than their names say: to be scanned */
     bool regrouping; /* ... and a scan is about to put them there */
@@ -161,10 +164,37 @@ bool run_publish_at_times(struct ingest *ingest, const char *id);
 /* Many at once, in few transactions. */
 void runs_publish(struct ingest *ingest, char (*ids)[RUN_ID_SIZE], uint32_t count);
 
+/* ingest_bucket.c: a root that lies in a bucket or behind https. What is told of it is kept until
+ * the next list, so that nothing else costs a request. */
+struct bucket;
+MUST_CHECK enum status bucket_open(struct str text, struct cache *cache, struct bucket **ret,
+                                   struct error *err);
+void bucket_close(struct bucket *place); /* takes NULL */
+void bucket_cancel(struct bucket *place);
+/* As scan_walk. */
+MUST_CHECK enum status bucket_scan(struct bucket *place, const struct scan_options *options,
+                                   struct arena *arena, struct scan *ret, struct error *err);
+/* The place is one file, as far as is known. */
+bool bucket_is_file(const struct bucket *place);
+/* How long after the scan before it the next one is due. */
+int64_t bucket_pause_ns(const struct bucket *place);
+/* The file as it was listed last; false: it was not. */
+bool bucket_look(struct bucket *place, struct str path, struct file_stamp *ret);
+/* The stamp of the jview.json that speaks of a run in this directory, whose text is then among the
+ * catalog's facts; 0: there is none. */
+uint64_t bucket_about(struct bucket *place, struct catalog *catalog, struct str dir);
+/* Its bytes, downloaded unless they were: the path of a file in the cache. */
+MUST_CHECK enum status bucket_fetch(struct bucket *place, struct str path,
+                                    const struct file_stamp *stamp,
+                                    void (*tell)(void *data, uint64_t done, uint64_t total),
+                                    void *data, struct arena *arena, struct str *ret,
+                                    struct error *err);
+
 /* ingest_child.c */
 struct child_job { /* texts are the worker's own */
     char run[RUN_ID_SIZE];
-    struct str root, path; /* the file: below the root */
+    struct str root, path;           /* the file: below the root */
+    struct str read_root, read_path; /* what is opened instead, where it was downloaded; "" not */
     struct file_stamp stamp;
     const char *segment; /* where to write; the attribution goes beside it */
     const char *unless;  /* a content that need not be read again, or NULL */

@@ -193,6 +193,7 @@ struct ingest_run *run_of_scan(struct ingest_root *root, const struct scan *scan
             .seen_ns = now_ns,
             .first_seen_ns = now_ns,
             .job_rank = -1,
+            .is_whole = root->place != NULL,
         };
     }
     return run;
@@ -327,7 +328,7 @@ void run_inherit(struct ingest_run *run, const struct file_index *index)
 
 static bool is_settled(const struct ingest_file *file, int64_t now_ns)
 {
-    return clock_unix_ns() - file->stamp.modified_ns >= SETTLED_MS * MS ||
+    return file->is_whole || clock_unix_ns() - file->stamp.modified_ns >= SETTLED_MS * MS ||
            now_ns - file->seen_ns >= SETTLED_MS * MS;
 }
 

@@ -126,6 +126,12 @@ static void make_ids_differ(struct sighting *seen, uint32_t count, struct arena 
             run_id_of(order[i]->run->dir, order[i]->run->name, order[i]->id);
 }
 
+static uint64_t stamp_about(const struct ingest_root *root, struct str dir)
+{
+    return root->place != NULL ? bucket_about(root->place, root->ingest->catalog, dir)
+                               : about_stamp(root->given, dir);
+}
+
 static struct sighting *sight_runs(struct change *change, struct scan *scan)
 {
     struct scan_run *found;
@@ -138,7 +144,7 @@ static struct sighting *sight_runs(struct change *change, struct scan *scan)
         seen[i].run = &found[i];
         run_id_of(place_of_ids(change, scan), found[i].dir, seen[i].id);
         if (scan->may_say)
-            seen[i].about_stamp = about_stamp(change->root->given, found[i].dir);
+            seen[i].about_stamp = stamp_about(change->root, found[i].dir);
     }
     make_ids_differ(seen, change->count, change->arena);
     return seen;
@@ -429,7 +435,10 @@ void ingest_scan_once(struct ingest_root *root)
     if (catalog_promote(ingest->catalog))
         log_info("the catalog of runs is kept on disk from now on");
     ingest_tell_scan(ingest, true);
-    enum status status = scan_walk(str_c(arena, root->given), &options, arena, &scan, &err);
+    enum status status = root->place != NULL
+                             ? bucket_scan(root->place, &options, arena, &scan, &err)
+                             : scan_walk(str_c(arena, root->given), &options, arena, &scan, &err);
+    root->silence = root->place != NULL ? err : (struct error){0};
     if (status == ERR_NOT_FOUND)
         scan = (struct scan){.root = root->given};
     if (status == OK || status == ERR_NOT_FOUND)

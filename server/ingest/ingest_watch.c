@@ -45,6 +45,10 @@ static uint32_t find_written(struct ingest_root *root, struct arena *arena,
 
 static void look(const struct ingest_root *root, struct written *written)
 {
+    if (root->place != NULL) {
+        written->seen = bucket_look(root->place, written->path, &written->stamp);
+        return;
+    }
     char path[8192];
     struct stat seen;
     int flags = root->ingest->options.follow_symlinks ? 0 : AT_SYMLINK_NOFOLLOW;
@@ -130,11 +134,23 @@ static bool wants_regroup(struct ingest_root *root)
     return wanted;
 }
 
+/* A place tells nothing by itself: it is listed again when its pause is over. */
+static bool is_due(const struct ingest_root *root, int64_t since_ns, int *wait_ms)
+{
+    if (root->place == NULL || root->ingest->options.on_demand)
+        return false;
+    int64_t left_ms = (since_ns + bucket_pause_ns(root->place) - clock_monotonic_ns()) / MS;
+
+    if (left_ms > 0 && left_ms < *wait_ms)
+        *wait_ms = (int)left_ms + 1;
+    return left_ms <= 0;
+}
+
 /* Until something below the root changed, or turned out to be of another run; a tree that never
  * rests is looked at a fifth of the time at most. */
 static void watch_until_news(struct ingest_root *root, int64_t scan_took_ns)
 {
-    int64_t rest_until_ns = clock_monotonic_ns() + REST_FACTOR * scan_took_ns;
+    int64_t since_ns = clock_monotonic_ns(), rest_until_ns = since_ns + REST_FACTOR * scan_took_ns;
     bool news = false;
     struct text directory = {0};
 
@@ -142,7 +158,7 @@ static void watch_until_news(struct ingest_root *root, int64_t scan_took_ns)
         int64_t rest_ms = (rest_until_ns - clock_monotonic_ns()) / MS;
         int wait_ms = look_at_written(root);
 
-        news |= wants_regroup(root);
+        news |= wants_regroup(root) || is_due(root, since_ns, &wait_ms);
         if (news && (rest_ms <= 0 || root->watch == NULL))
             break;
         if (news && rest_ms < wait_ms)
@@ -179,7 +195,8 @@ void *ingest_scanner(void *data)
 
     if (!scanned) {
         ingest_tell_scan(root->ingest, true);
-        open_watch(root); /* before the first look, so that nothing falls between */
+        if (root->place == NULL)
+            open_watch(root); /* before the first look, so that nothing falls between */
     }
     while (!ingest_is_stopping(root->ingest)) {
         int64_t start_ns = clock_monotonic_ns();

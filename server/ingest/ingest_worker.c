@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/pack/pack_cold.h"
+#include "discover/session.h"
 #include "serve/bundle/bundled.h"
 
 #define MS INT64_C(1000000)
@@ -26,10 +27,12 @@ struct work { /* one file on its way */
     struct child_job job;
     char directory[4096], segment[4200], attribution[4200]; /* to be made */
     char unless[33];
-    int64_t started_ns, told_ns;
+    int64_t started_ns, told_ns, fetch_told_ns;
     bool only_asked;
     char *untold;  /* a run that the catalog is to be told of before the worker rests; "" none */
     bool is_other; /* what the file holds may make it part of another run */
+    struct bucket *place; /* it is downloaded first, which is half of the way; NULL: it is here */
+    bool was_fetched;
 };
 
 static void begin(struct work *work, struct ingest_run *run, struct ingest_file *file)
@@ -39,6 +42,7 @@ static void begin(struct work *work, struct ingest_run *run, struct ingest_file 
     memcpy(work->job.run, run->id, sizeof work->job.run);
     work->job.root = str_copy(work->arena, str_of(run->root->path));
     work->job.path = str_copy(work->arena, file->path);
+    work->place = run->root->place;
     work->job.stamp = file->stamp;
     work->job.growing = file->growing;
     work->job.follow_symlinks = ingest->options.follow_symlinks;
@@ -120,6 +124,8 @@ static void on_progress(void *data, double share)
     struct ingest_run *run;
     double progress = -1;
 
+    if (work->was_fetched)
+        share = 0.5 + share / 2;
     pthread_mutex_lock(&ingest->lock);
     struct ingest_file *file = look_up(work, &run);
     if (file != NULL && file->state == FILE_INDEXING) {
@@ -227,10 +233,41 @@ static enum status adopt(struct work *work, struct index_result *result, struct 
     return OK;
 }
 
+/* From any thread that downloads; one of them tells. */
+static void on_fetched(void *data, uint64_t done, uint64_t total)
+{
+    struct work *work = data;
+    int64_t now_ns = clock_monotonic_ns();
+
+    pthread_mutex_lock(&work->ingest->lock);
+    bool due = now_ns - work->fetch_told_ns >= TELL_MS * MS;
+    if (due)
+        work->fetch_told_ns = now_ns;
+    pthread_mutex_unlock(&work->ingest->lock);
+    if (due && total > 0)
+        on_progress(work, (double)done / (double)total / 2);
+}
+
+/* What lies in a bucket is brought into the cache, and read from there. */
+static enum status bring(struct work *work, struct error *err)
+{
+    struct str file;
+
+    if (work->place == NULL)
+        return OK;
+    TRY(bucket_fetch(work->place, work->job.path, &work->job.stamp, on_fetched, work, work->arena,
+                     &file, err));
+    work->was_fetched = true;
+    work->job.read_root = path_dir(file);
+    work->job.read_path = path_base(file);
+    return OK;
+}
+
 /* The whole way of one file, up to a segment in the cache. */
 static enum status produce(struct work *work, struct index_result *ret, bool *ret_transient,
                            struct error *err)
 {
+    TRY(bring(work, err));
     find_twin(work);
     TRY(prepare(work, err));
     *ret_transient = false;
@@ -356,8 +393,10 @@ static void do_work(struct work *work)
 
     publish_run(work);
     if (produce(work, &result, &transient, &err) != OK) {
-        result = (struct index_result){.outcome = OUTCOME_FAILED, .error = str_of(err.message)};
-        transient = true;
+        result = (struct index_result){.outcome = err.code == ERR_CONFLICT ? OUTCOME_CHANGED
+                                                                           : OUTCOME_FAILED,
+                                       .error = str_of(err.message)};
+        transient = result.outcome == OUTCOME_FAILED;
     }
     if (work->directory[0] != '\0')
         cache_remove_dir(work->directory);

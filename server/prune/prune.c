@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "cli/cli.h"
 #include "prune/prune_cold.h"
+#include "remote/remote.h"
 #include "store/user.h"
 
 enum { RUNS_MAX = 10000, SCAN_US = 20000, SHOWN_MAX = 60 };
@@ -303,6 +304,10 @@ static enum status read_question(int argc, char **argv, struct question *ret, st
         return fail(err, ERR_INVALID, "--index-store goes with --delete alone");
     if (ret->root == NULL)
         ret->root = options_default_root(&rule);
+    if (remote_is_place(str_of(ret->root)))
+        return fail(err, ERR_INVALID,
+                    "prune makes room in directories: what goes from a bucket is said by the "
+                    "bucket's own lifecycle rules");
     if (ret->compress ? ret->delete || ret->wish.has_size : ret->yes)
         return fail(err, ERR_INVALID,
                     "--compress can be combined with --keep, --older-than and --yes only, and "

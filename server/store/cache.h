@@ -3,6 +3,7 @@
  *
  *   <cache>/catalog.sqlite  lock
  *           segments-2.2.1/ab/abcdef....seg  abcdef....attr      versions of layout, kinds, rules
+ *           downloads/<key>/NAME                         what was brought from a bucket
  *           tmp/<process>/                                       flock held while its owner lives
  *
  * Files appear whole (rename) and are shared by every server and command on one cache; one that
@@ -67,6 +68,14 @@ void cache_remove_dir(const char *path);
 MUST_CHECK enum status cache_adopt(struct cache *cache, const char content[33],
                                    const char *segment_path, const char *attribution_path,
                                    struct error *err);
+
+/* Where a download of this key is or will be; `name` is one part of a path. Downloads count, and go
+ * as segments do; whoever uses one sets its time of change. */
+void cache_download_path(const struct cache *cache, const char key[33], struct str name,
+                         char ret[4096]);
+/* Takes a file that was made in the temporary directory to such a path. */
+MUST_CHECK enum status cache_adopt_download(struct cache *cache, const char *made, const char *path,
+                                            struct error *err);
 
 /* Keeps what analyse/attribute/attribute.c computed. The entries may stand in the file from the
  * beginning. */

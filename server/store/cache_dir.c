@@ -232,6 +232,12 @@ void cache_attribution_path(const struct cache *cache, const char content[33], c
     path_of(cache, content, ".attr", ret);
 }
 
+void cache_download_path(const struct cache *cache, const char key[33], struct str name,
+                         char ret[4096])
+{
+    snprintf(ret, 4096, "%s/downloads/%s/%.*s", cache->dir, key, STR_ARG(name));
+}
+
 /* Moves a finished file into its place; counts its bytes. */
 static enum status move_into_place(struct cache *cache, const char *from, const char *to,
                                    struct error *err)
@@ -268,4 +274,13 @@ enum status cache_adopt(struct cache *cache, const char content[33], const char 
         return OK;
     cache_segment_path(cache, content, path);
     return move_into_place(cache, segment_path, path, err);
+}
+
+enum status cache_adopt_download(struct cache *cache, const char *made, const char *path,
+                                 struct error *err)
+{
+    TRY(move_into_place(cache, made, path, err));
+    if (cache_bytes(cache) > cache_bytes_max(cache))
+        cache_evict(cache);
+    return OK;
 }

@@ -4,7 +4,7 @@
  * A segment's time of change is the time it was last acquired by anybody. Removing one that another
  * process has mapped is harmless: it keeps its pages; what we hold ourselves is kept, for that
  * would free nothing, and so is the newest, however large: somebody waits for it. Kept answers are
- * counted and go likewise; those of a segment that is gone go with it.
+ * counted and go likewise, and so are downloads; answers of a segment that is gone go with it.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -20,10 +20,10 @@
 enum { KEPT_PERCENT = 90, PATH_SIZE = 4096, CONTENT_DIGITS = 32 };
 
 struct stored {
-    char *path; /* of the segment, or the answer */
+    char *path; /* of the segment, the answer, or the download */
     uint64_t bytes;
     int64_t used_ns;
-    bool is_answer;
+    bool is_answer, is_download;
     char content[CONTENT_DIGITS + 1];
 };
 
@@ -129,6 +129,27 @@ static void add_version(struct stock *stock, const char *directory, const char *
         visit_names(stock, path, add_prefix);
 }
 
+static void add_download(struct stock *stock, const char *directory, const char *name)
+{
+    char path[PATH_SIZE];
+    struct stat seen;
+
+    if (snprintf(path, sizeof path, "%s/%s", directory, name) >= PATH_SIZE ||
+        lstat(path, &seen) != 0 || !S_ISREG(seen.st_mode))
+        return;
+    struct stored *stored = add(stock, path, &seen);
+    stored->is_download = true;
+    stock->bytes += stored->bytes;
+}
+
+static void add_downloads(struct stock *stock, const char *directory, const char *name)
+{
+    char path[PATH_SIZE];
+
+    if (snprintf(path, sizeof path, "%s/%s", directory, name) < PATH_SIZE)
+        visit_names(stock, path, add_download);
+}
+
 static int by_use(const void *a, const void *b)
 {
     const struct stored *left = a, *right = b;
@@ -141,7 +162,13 @@ static void remove_stored(struct stock *stock, struct stored *stored)
     char attribution[PATH_SIZE];
 
     unlink(stored->path);
-    if (!stored->is_answer) {
+    if (stored->is_download) {
+        char *slash = strrchr(stored->path, '/');
+
+        *slash = '\0';
+        rmdir(stored->path);
+        *slash = '/';
+    } else if (!stored->is_answer) {
         attribution_beside(stored->path, attribution);
         unlink(attribution);
     }
@@ -156,11 +183,12 @@ static void remove_oldest(struct cache *cache, struct stock *stock)
 
     qsort(stock->all, stock->count, sizeof *stock->all, by_use);
     for (size_t i = 0; i < stock->count; i++)
-        newest = stock->all[i].is_answer ? newest : i;
+        newest = stock->all[i].is_answer || stock->all[i].is_download ? newest : i;
     for (size_t i = 0; i < stock->count && stock->bytes > kept; i++) {
         struct stored *stored = &stock->all[i];
 
-        if (i != newest && (stored->is_answer || !cache_holds(cache, stored->content)))
+        if (i != newest &&
+            (stored->is_answer || stored->is_download || !cache_holds(cache, stored->content)))
             remove_stored(stock, stored);
     }
 }
@@ -184,11 +212,13 @@ static void remove_orphans(struct cache *cache, struct stock *stock)
 void cache_evict(struct cache *cache)
 {
     struct stock stock = {.arena = arena_create()};
-    char answers[PATH_SIZE];
+    char place[PATH_SIZE];
 
     visit_names(&stock, cache->dir, add_version);
-    if (snprintf(answers, sizeof answers, "%s/answers", cache->dir) < PATH_SIZE)
-        visit_names(&stock, answers, add_answer);
+    if (snprintf(place, sizeof place, "%s/answers", cache->dir) < PATH_SIZE)
+        visit_names(&stock, place, add_answer);
+    if (snprintf(place, sizeof place, "%s/downloads", cache->dir) < PATH_SIZE)
+        visit_names(&stock, place, add_downloads);
     remove_orphans(cache, &stock);
     if (stock.bytes > cache->bytes_max) {
         remove_oldest(cache, &stock);

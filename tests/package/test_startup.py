@@ -77,7 +77,7 @@ def versions_are_told(place):
     short = place.jviewd("--version").stdout
     assert re.fullmatch(r"jviewd \d+\.\d+\.\d+\n", short), short
     long = place.jviewd("--version", "--verbose").stdout
-    for name in ("CivetWeb", "SQLite", "libzstd", "liblzma", "libzip", "ISA-L", "Snappy", "xxHash", "Jansson", "nghttp2", "glibc"):
+    for name in ("CivetWeb", "SQLite", "libzstd", "liblzma", "libzip", "ISA-L", "Snappy", "xxHash", "Jansson", "expat", "nghttp2", "glibc"):
         assert re.search(rf"^  {name} +\d+\.\d", long, re.M), (name, long)
     assert "libcivetweb.so" in long, long
     version = tuple(map(int, re.search(r"SQLite +([\d.]+)", long)[1].split(".")))

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -151,7 +152,7 @@ static bool read_file(int root, struct str path, struct arena *arena, struct byt
 }
 
 /* "a/plugins/profile/s" -> "a"; itself where it is no session. */
-static struct str log_directory(struct str dir)
+struct str about_above(struct str dir)
 {
     const char *at = memmem(dir.at, dir.count, "plugins/profile", 15);
 
@@ -159,6 +160,11 @@ static struct str log_directory(struct str dir)
         (at + 15 != dir.at + dir.count && at[15] != '/'))
         return dir;
     return (struct str){dir.at, at == dir.at ? 0 : (size_t)(at - dir.at) - 1};
+}
+
+void about_key(uint64_t stamp, char ret[33])
+{
+    snprintf(ret, 33, "ab007ab007ab007a%016llx", (unsigned long long)stamp);
 }
 
 static bool stamp_in(int root, struct str dir, struct arena *arena, uint64_t *ret)
@@ -180,7 +186,7 @@ static bool stamp_in(int root, struct str dir, struct arena *arena, uint64_t *re
 uint64_t about_stamp(struct str root_path, struct str dir)
 {
     struct arena *arena = arena_create();
-    struct str above = log_directory(dir);
+    struct str above = about_above(dir);
     int root = open(str_c(arena, root_path), O_PATH | O_DIRECTORY | O_CLOEXEC);
     uint64_t ret = 0;
 
@@ -212,7 +218,7 @@ static bool try_directory(int root, struct str dir, struct arena *arena, struct 
 
 void about_read(const struct run_record *run, struct arena *arena, struct about *ret)
 {
-    struct str above = log_directory(run->dir);
+    struct str above = about_above(run->dir);
     int root = open(str_c(arena, run->root), O_PATH | O_DIRECTORY | O_CLOEXEC);
 
     *ret = (struct about){.path = STR(""), .problem = STR("")};

@@ -37,6 +37,10 @@ struct about {
 
 /* Of the file as it stands: another one, another stamp; 0: there is none. */
 uint64_t about_stamp(struct str root, struct str dir);
+/* Of a session, the directory that holds its plugins/; else itself. */
+struct str about_above(struct str dir);
+/* What lies in a bucket is kept in the catalog's facts under this key, by its stamp. */
+void about_key(uint64_t stamp, char ret[33]);
 void about_read(const struct run_record *run, struct arena *arena, struct about *ret);
 /* From the file's bytes; ERR_FORMAT names the member. */
 MUST_CHECK enum status about_parse(struct bytes bytes, struct arena *arena, struct about *ret,

@@ -254,7 +254,8 @@ static enum status write_said(struct request *req, const struct run_record *run,
         words[i] = tags[i].tag;
     said.notes = notes;
     said.tags = words;
-    said.about = run_is_bundle(run) ? STR("") : bundled_about_text(run, req->arena);
+    said.about =
+        run_is_bundle(run) ? STR("") : bundled_about_text(req->services->catalog, run, req->arena);
     bundled_add(req->services->catalog, run, req->arena, &said);
     return bundle_said_write(&said, req->arena, ret, err);
 }

@@ -39,6 +39,29 @@ bool bundled_said(struct catalog *catalog, const struct run_record *run, struct 
     return read;
 }
 
+/* Of a run in a bucket: true where its text is kept. */
+static bool kept_about(struct catalog *catalog, const struct run_record *run, struct arena *arena,
+                       struct about *ret)
+{
+    struct error err = {0};
+    struct str text;
+    char key[33];
+
+    about_key(run->about.stamp, key);
+    if (run->about.stamp == 0 || catalog_facts(catalog, key, arena, &text, &err) != OK ||
+        text.count == 0)
+        return false;
+    struct str path =
+        str_format(arena, "%.*s%sjview.json", STR_ARG(run->dir), run->dir.count > 0 ? "/" : "");
+
+    if (about_parse((struct bytes){(const uint8_t *)text.at, text.count}, arena, ret, &err) == OK)
+        ret->text = text;
+    else
+        *ret = (struct about){.problem = str_copy(arena, str_of(err.message))};
+    ret->path = path;
+    return true;
+}
+
 void bundled_about(struct catalog *catalog, const struct run_record *run, struct arena *arena,
                    struct about *ret)
 {
@@ -46,7 +69,8 @@ void bundled_about(struct catalog *catalog, const struct run_record *run, struct
     struct bundle_said said;
 
     if (!run_is_bundle(run)) {
-        about_read(run, arena, ret);
+        if (!kept_about(catalog, run, arena, ret))
+            about_read(run, arena, ret);
         return;
     }
     *ret = (struct about){.path = STR(""), .problem = STR("")};
@@ -57,11 +81,13 @@ void bundled_about(struct catalog *catalog, const struct run_record *run, struct
         ret->path = str_format(arena, "%.*s/jview.json", STR_ARG(run->files[0].path));
 }
 
-struct str bundled_about_text(const struct run_record *run, struct arena *arena)
+struct str bundled_about_text(struct catalog *catalog, const struct run_record *run,
+                              struct arena *arena)
 {
     struct about about;
 
-    about_read(run, arena, &about);
+    if (!kept_about(catalog, run, arena, &about))
+        about_read(run, arena, &about);
     return about.is_there ? about.text : STR("");
 }
 

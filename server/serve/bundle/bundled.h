@@ -23,7 +23,8 @@ void bundled_add(struct catalog *catalog, const struct run_record *run, struct a
 void bundled_about(struct catalog *catalog, const struct run_record *run, struct arena *arena,
                    struct about *ret);
 /* The file as it is, where it lies beside the run and is used; "" else. */
-struct str bundled_about_text(const struct run_record *run, struct arena *arena);
+struct str bundled_about_text(struct catalog *catalog, const struct run_record *run,
+                              struct arena *arena);
 bool bundled_same_note(const struct user_note *a, const struct user_note *b);
 
 struct bundled_file { /* what indexing told of a content */
