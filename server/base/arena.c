@@ -3,7 +3,7 @@
  *
  *   arena -> [ block | used ......| free ] -> [ block | used .....|xx ] -> ...
  *
- * Blocks grow from 4 KiB to 1 MiB, so that a small request costs little and a large one few calls;
+ * Blocks grow from 1 KiB to 1 MiB, so that a small request costs little and a large one few calls;
  * what does not fit gets a block of its own. Free space is poisoned under AddressSanitizer, with a
  * gap behind each allocation, so that running over an end is seen there.
  */
@@ -35,7 +35,7 @@ enum { GAP = 0 };
 #define UNPOISON(at, size) ((void)(at), (void)(size))
 #endif
 
-enum { ALIGN = 16, BLOCK_MIN = 4096, BLOCK_MAX = 1 << 20 };
+enum { ALIGN = 16, BLOCK_MIN = 1024, BLOCK_MAX = 1 << 20 };
 
 struct block {
     struct block *older;
