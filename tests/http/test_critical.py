@@ -139,6 +139,8 @@ def less_work_is_never_slower(server):
     assert none < half < now < whatif(server, scale=["kind:compute=2"])["predicted_ps"]
     both = whatif(server, scale=["kind:compute=0", "kind:input=0"])["predicted_ps"]
     assert both < none
+    none = whatif(server, scale="kind:input=0")["predicted_ps"]
+    assert none <= whatif(server, overlap="input")["predicted_ps"] < now
     for change in ({"overlap": "communication"}, {"fuse_launches": True}, {"devices_even": True}):
         assert whatif(server, **change)["predicted_ps"] <= now, change
 

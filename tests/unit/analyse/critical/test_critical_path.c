@@ -3,6 +3,7 @@
  * threads that hand over, wrong clocks, what nothing explains. */
 #include "analyse/critical/critical.h"
 #include "analyse/critical/gains.h"
+#include "analyse/critical/whatif.h"
 #include "unit/analyse/critical/made_steps.h"
 
 /*   python     |train 0-100 ...........................................................|
@@ -438,6 +439,50 @@ static void gains_of_changes(void **state)
     run_end(&run);
 }
 
+/*   python   |train 0-100 .......|train 200-300 ......|
+ *   loader      |load 10-70|        |load 210-270|          nothing tells who takes what it loads
+ */
+static void nobody_knows_who_waits(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *scale;
+        int64_t step;
+    } rows[] = {
+        {"kind:input=0.5", 100}, /* as if nobody waited */
+        {"kind:input=3", 180},   /* a thread loads once a step, so no step is shorter */
+    };
+    struct made_run run;
+    struct steps steps;
+
+    run_begin(&run);
+    track_id python = run_thread(&run, "python"), loader = run_thread(&run, "loader");
+    for (int64_t at = 0; at < 400; at += 200) {
+        us_step(&run, python, at, 100, at / 200);
+        us_slice(&run, python, at + 1, 98, "compute", KIND_HOST);
+        us_slice(&run, loader, at + 10, 60, "load", KIND_INPUT);
+    }
+    run_finish(&run);
+    us_steps(&run, &steps);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct edits edits = {0};
+        struct whatif whatif;
+        bool told = false;
+
+        CHECK_OK(rows[i].scale, edits_read(str_of(rows[i].scale), &edits, &run.made.err),
+                 &run.made.err);
+        CHECK_OK(rows[i].scale,
+                 whatif_find(&run.run, &steps, &edits, run.made.arena, &whatif, &run.made.err),
+                 &run.made.err);
+        CHECK_INT(rows[i].scale, whatif.replayed_ps / US, 100);
+        CHECK_INT(rows[i].scale, whatif.predicted_ps / US, rows[i].step);
+        for (uint32_t k = 0; k < whatif.note_count; k++)
+            told |= strcmp(whatif.notes[k].kind, "cannot-say") == 0;
+        CHECK(rows[i].scale, told);
+    }
+    run_end(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -457,6 +502,7 @@ int main(void)
         cmocka_unit_test(who_steps_is_no_pool),
         cmocka_unit_test(a_core_is_let_go),
         cmocka_unit_test(gains_of_changes),
+        cmocka_unit_test(nobody_knows_who_waits),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
