@@ -81,14 +81,14 @@ export const tests = {
         await words(page),
         new RegExp(
           'Devices communicate 80\\.0 ms in all, 50 % of it exposed: all-reduce\\.1 has 75 % of that; ' +
-            '20 % is waiting for the last to come, most often device 1\\.',
+            '20 % is waiting for the last device, most often device 1\\.',
         ),
       );
       assert.match(
         await words(page),
         new RegExp(
           'all-reduce\\.1: 2 executions on one scale; the longest takes 4\\.00 ms\\. ' +
-            'Pale: waits for the last to come\\.',
+            'Pale: waits for the last device\\.',
         ),
       );
       await page.locator('.collectives .toolbar select').first().selectOption('axis');

@@ -233,7 +233,7 @@ export const tests = {
         await words(page),
         new RegExp(
           'where ops ran\\s+on devices\\s+73 %\\s+in callbacks\\s+27 %\\s+' +
-            'pure_callback\\.1 27\\.0 ms, might be on a device: it calls back into Python',
+            'pure_callback\\.1 27\\.0 ms, could run on a device: it calls back into Python',
           'i',
         ),
       );

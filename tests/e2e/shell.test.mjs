@@ -149,7 +149,7 @@ export const tests = {
       const run = await fetch(`${url}api/run?run=step_1000`).then((reply) => reply.json());
       assert.match((await page.title()).replaceAll('\u202f', ' '), /^[\d.]+ ms · step_1000 · Ops – jviewd$/);
       await page.keyboard.press('y');
-      await page.getByText('The link is copied.').waitFor();
+      await page.getByText('Link copied.').waitFor();
       const link = new URL(await page.evaluate(() => navigator.clipboard.readText()));
       assert.deepEqual(Object.fromEntries(link.searchParams), { run: run.id, view: 'ops', sort: '-count' });
     },

@@ -79,7 +79,7 @@ describe('collectives', () => {
     ];
     expect(plain(plainText(collectivesSentence(table(rows))))).toBe(
       'Devices communicate 20.0 ms in all, 50 % of it exposed: ar has 90 % of that; ' +
-        '20 % is waiting for the last to come, most often hostB device 0.',
+        '20 % is waiting for the last device, most often hostB device 0.',
     );
     expect(collectivesSentence(table([]))).toEqual([]);
   });

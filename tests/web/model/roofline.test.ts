@@ -77,7 +77,7 @@ describe('sentence', () => {
           rooflineSentence(reply([row('dot.1', { peak_share: null, bound_by: null, flops_per_s: 28.9e9 })], [])),
         ),
       ),
-    ).toBe('dot.1 does 28.9 GFLOP/s; what the device can do at most is unknown.');
+    ).toBe('dot.1 does 28.9 GFLOP/s; the device’s peak is unknown.');
     expect(rooflineSentence(reply([], []))).toEqual([]);
   });
 });

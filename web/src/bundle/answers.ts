@@ -95,7 +95,7 @@ export function answerOf(contents: Contents, address: string): Response {
   const kept = contents.answers[keyOf(path, params)];
   if (!kept)
     return problem(
-      'This file holds no answer to that: it is a summary of the run. jviewd answers it from the run itself.',
+      'This file is a summary of the run and does not hold this answer. jviewd can answer it from the run itself.',
     );
   const sort = params.get('sort');
   const rows = kept.body.rows;

@@ -65,7 +65,7 @@ async function changeNotes(run: string, method: 'POST' | 'DELETE', params: Param
 /* Picoseconds pass a double's 53 bits after two and a half hours: such a window is not sent wrong. */
 export function writeNote(run: string, text: string, span: { start: bigint; end: bigint } | null): Promise<void> {
   if (span !== null && !(Number.isSafeInteger(Number(span.start)) && Number.isSafeInteger(Number(span.end))))
-    return Promise.reject(new Error('The range lies too far from the begin of the run.'));
+    return Promise.reject(new Error('The range is too far from the start of the run.'));
   return changeNotes(
     run,
     'POST',

@@ -46,7 +46,7 @@ export function sendFile(
     request.upload.onprogress = (event) => onProgress(event.loaded);
     request.onload = () =>
       request.status === 201 ? resolve(parseExact(request.responseText) as Uploaded) : reject(problemOf(request));
-    request.onerror = () => reject(new Error('The connection broke off before the file was there.'));
+    request.onerror = () => reject(new Error('The connection was lost before the file arrived.'));
     request.onabort = () => reject(new Error('Stopped.'));
     abort.addEventListener('abort', () => request.abort(), { once: true });
     request.send(file);

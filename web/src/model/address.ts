@@ -124,7 +124,7 @@ export function faultsOf(query: Query): string[] {
   if (query.window !== undefined && parseSpan(query.window) === null)
     faults.push(`window=${query.window} is no START-END in picoseconds`);
   if ((query.start_ps !== undefined || query.end_ps !== undefined) && rangeOf(query) === null)
-    faults.push('start_ps and end_ps are no range in picoseconds');
+    faults.push('start_ps and end_ps are not a range in picoseconds');
   if (
     query.view !== undefined &&
     query.view !== 'runs' &&

@@ -21,7 +21,7 @@ export function collectivesSentence(table: CollectiveTable): Sentence {
   ];
   if (rows.length > 1 && most.name !== null && exposed > 0)
     sentence.push(`: ${named(most.name)} has ${share(toNumber(most.exposed_ps) / exposed)} of that`);
-  if (waits.length > 0) sentence.push('; ', strong(share(wait / total)), ' is waiting for the last to come');
+  if (waits.length > 0) sentence.push('; ', strong(share(wait / total)), ' is waiting for the last device');
   const last = waits.reduce<(typeof rows)[number] | null>(
     (a, b) => (a === null || toNumber(b.wait_ps!) > toNumber(a.wait_ps!) ? b : a),
     null,
@@ -37,7 +37,7 @@ export interface Turn {
   start: number; // ps, of the first to come
   length: number;
   arrivals: Arrival[]; // by host and device
-  spread: number; // from first to last to come
+  spread: number; // from first to last device
 }
 
 /* Executions of one collective, the most uneven first. */

@@ -66,7 +66,7 @@ function comparison(match: RegExpExecArray, columns: readonly string[], to: numb
   if (!columns.includes(column))
     return { from, to, message: `there is no column "${column}"; there are ${columns.join(', ')}` };
   const factor = FACTORS[unit];
-  if (factor === undefined) return { from, to, message: `"${unit}" is no unit; times have ps ns µs ms s` };
+  if (factor === undefined) return { from, to, message: `"${unit}" is not a unit; times use ps ns µs ms s` };
   const wanted = Number(digits) * factor;
   if (Number.isNaN(wanted)) return { from, to, message: `"${digits}" is no number` };
   return (_name, lookup) => {

@@ -127,7 +127,7 @@ export function rooflineSentence(data: Roofline): Sentence {
       named(computes.name),
       ' does ',
       strong(rate(computes.flops_per_s!, 'FLOP/s')),
-      '; what the device can do at most is unknown.',
+      '; the device’s peak is unknown.',
     ];
   }
   const roof = roofOver(first, data);

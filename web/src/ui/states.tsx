@@ -76,7 +76,7 @@ function sayError(error: Error): string {
     return sentenceCase(error.nearest.length > 0 ? error.message.replace(/; the nearest .*$/s, '') : error.message);
   return error instanceof TypeError && /fetch|network/i.test(error.message)
     ? 'The server did not answer.'
-    : `This view broke: ${error.message}. It is a fault of the page, not of the profile.`;
+    : `This view failed: ${error.message}. This is a fault of the page, not of the profile.`;
 }
 
 /* What someone who mends it wants to know. */
@@ -156,7 +156,7 @@ export const isWhole = (): boolean => Object.keys(restriction.value).length === 
 
 /* A view without rows: that may be what it is narrowed to, or the run. */
 export function NothingHere({ did }: { did: string }) {
-  const where = isWhole() ? 'this run, as far as it was recorded' : 'what this page is narrowed to';
+  const where = isWhole() ? 'this run, as far as it was recorded' : 'the selection of this page';
   return <p class="state">{`${did} in ${where}.`}</p>;
 }
 

@@ -75,7 +75,7 @@ function RunPage({ name }: { name: string }) {
   useEffect(() => {
     if (!data) return;
     const link = () => new URL(hrefOf({ run: data.id }), location.href).href;
-    return registerActions({ 'copy-link': () => void copyText(link()).then(() => say('The link is copied.')) });
+    return registerActions({ 'copy-link': () => void copyText(link()).then(() => say('Link copied.')) });
   }, [data?.id]);
   useEffect(
     () => (data ? registerActions({ compare: () => void (picking.value = { beside: data.name }) }) : undefined),
@@ -161,7 +161,7 @@ export function App() {
       registerActions({
         palette: () => void (paletteOpen.value = !paletteOpen.value),
         help: () => void (helpOpen.value = true),
-        'copy-link': () => void copyText(location.href).then(() => say('The link is copied.')),
+        'copy-link': () => void copyText(location.href).then(() => say('Link copied.')),
         escape: () => hideTip(),
         'go-runs': () => go(RUNS_HREF, 'push'),
         'go-trend': () => go({ ...RUNS_HREF, view: 'trend' }, 'push'),

@@ -241,7 +241,7 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
       numeric: true,
       sortable: false,
       cell: (row) => (row.share === null ? UNKNOWN : shareCell(Math.min(1, upTo.get(row)!))),
-      exact: () => 'this row and all before it in this order, filtered or not',
+      exact: () => 'this row and all above it in this order, filtered or not',
     },
     {
       key: 'total_ps',
@@ -258,8 +258,8 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
           self,
         ),
     },
-    path('on_path_ps', 'on path', 'Of its time on the critical paths of the steps'),
-    path('slack_ps', 'slack', 'The least: by how much it may end later before a step does'),
+    path('on_path_ps', 'on path', 'Its time on the critical paths of the steps'),
+    path('slack_ps', 'slack', 'Minimum: how much later it could end without delaying a step'),
     spread('mean_ps', 'mean', { from: 1100 }),
     spread('stdev_ps', 'stdev', { optional: true }),
     spread('min_ps', 'min', { optional: true }),
@@ -292,7 +292,7 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
       numeric: true,
       cell: (row) => shareCell(row.peak_share),
       exact: (row) =>
-        row.peak_share === null ? unknown(row, 'peak_share') : `of what the device can do, bound by ${row.bound_by}`,
+        row.peak_share === null ? unknown(row, 'peak_share') : `of the device’s peak, bound by ${row.bound_by}`,
     },
     has('bound_by') && {
       key: 'bound_by',

@@ -159,7 +159,7 @@ function columnsOf(rows: readonly RooflineRow[]): Column<RooflineRow>[] {
       bar: (row) => Math.min(1, row.peak_share ?? 0),
       exact: (row) =>
         reason(row, 'peak_share') ??
-        `of what the device can do with this work: ${rate(row.roof_flops_per_s ?? 0, 'FLOP/s')}`,
+        `of the device’s peak for this work: ${rate(row.roof_flops_per_s ?? 0, 'FLOP/s')}`,
     },
     hasPeak && {
       key: 'bound_by',
@@ -183,7 +183,7 @@ function basisOf(data: Roofline): string[] {
   if (program.flops_per_s !== null && program.peak_share !== null)
     lines.push(
       `The program as a whole does ${rate(program.flops_per_s, 'FLOP/s')} ` +
-        `and ${rate(program.bytes_per_s ?? 0, 'B/s')}, ${share(program.peak_share)} of what the device can do.`,
+        `and ${rate(program.bytes_per_s ?? 0, 'B/s')}, ${share(program.peak_share)} of the device’s peak.`,
     );
   const moving = data.rows.filter((row) => row.flops === 0 && (row.bytes ?? 0) > 0).length;
   if (drawn > 0 && moving > 0)

@@ -201,7 +201,7 @@ function columnsOf(rows: readonly TransferRow[], by: string): Column<TransferRow
     each && ps('overlapped_ps', 'overlapped', scale, { width: '116px', tip: 'while its device computes' }),
     !each &&
       known('blocking_count') &&
-      number('blocking_count', 'blocking', { tip: 'whose call returned only when they were over' }),
+      number('blocking_count', 'blocking', { tip: 'whose call returned only when they had finished' }),
     each &&
       known('blocking') && {
         key: 'blocking',

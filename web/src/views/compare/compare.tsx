@@ -96,8 +96,8 @@ function basisOf(diff: Diff): string[] {
     : 'Without steps on both sides the captures are compared.';
   const sure =
     diff.matched_share === 0
-      ? 'No op has a partner in the other run.'
-      : `Of the ops' time ${share(diff.matched_share)} found its partner, ${share(diff.sure_share)} for sure.`;
+      ? 'No op matches one of the other run.'
+      : `Of the ops' time ${share(diff.matched_share)} was matched, ${share(diff.sure_share)} with certainty.`;
   return [changed, `${steps} ${sure}`];
 }
 
@@ -172,7 +172,7 @@ function Changes({ diff, a, b }: { diff: Diff; a: string; b: string }) {
         />
         <button
           class="framed"
-          data-tip="Both timelines, aligned at the begin of a step"
+          data-tip="Both timelines, aligned at the start of a step"
           onClick={() => go({ align: 'first' }, 'push')}
         >
           Timelines

@@ -22,10 +22,10 @@ export const WEIGHTS: Readonly<Record<string, string>> = {
   flops: 'FLOPs',
 };
 const WEIGHT_TIPS: Readonly<Record<string, string>> = {
-  self: 'Each moment once: what an op takes itself.',
-  time: 'A loop and what runs in it both count.',
-  count: 'Executions that begin in the window.',
-  bytes: 'Read and written, where it is known.',
+  self: 'Self time: each moment counts once.',
+  time: 'Total time: a loop and the ops in it both count.',
+  count: 'Executions that begin in the time range.',
+  bytes: 'Bytes read and written, where known.',
   flops: 'A multiply-add is two.',
 };
 

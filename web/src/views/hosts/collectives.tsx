@@ -147,7 +147,7 @@ function columnsOf(rows: readonly CollectiveRow[], by: string): Column<Collectiv
       width: '144px',
       numeric: true,
       sums: (sum) => inScale(sum, total),
-      tip: 'While its device computed nothing',
+      tip: 'While its device did not compute',
       cell: (row) => inScale(row.exposed_ps, total),
       bar: (row) => toNumber(row.exposed_ps) / longest,
       exact: (row) => `${timeExact(row.exposed_ps)}, ${shareCell(row.exposed_share)}`,
@@ -159,13 +159,13 @@ function columnsOf(rows: readonly CollectiveRow[], by: string): Column<Collectiv
       width: '88px',
       numeric: true,
       sums: (sum) => inScale(sum, total),
-      tip: 'For the last to come',
+      tip: 'For the last device',
       cell: (row) => inScale(row.wait_ps, total),
       exact: (row) => (row.wait_ps === null ? why(row, 'wait_ps') : timeExact(row.wait_ps)),
     },
     known('last') && {
       key: 'last',
-      title: 'last to come',
+      title: 'last device',
       groups: true,
       width: 'minmax(136px, 1fr)',
       from: 1000,
@@ -189,7 +189,7 @@ function columnsOf(rows: readonly CollectiveRow[], by: string): Column<Collectiv
       width: '112px',
       numeric: true,
       from: 1400,
-      tip: 'The same, without the time that waits',
+      tip: 'The same, without waiting time',
       cell: (row) => inScale(row.moving_bus_bytes_per_s, rates),
       exact: (row) => why(row, 'moving_bus_bytes_per_s'),
     },
@@ -203,7 +203,7 @@ function Tip({ row, lane, turn }: { row: Arrival; lane: string; turn: string }) 
       <strong>
         {lane}, execution {turn}: {time(row.dur_ps)}
       </strong>
-      {row.wait_ps !== null && <div>{row.last ? 'came last' : `waits ${time(row.wait_ps)} for the last to come`}</div>}
+      {row.wait_ps !== null && <div>{row.last ? 'came last' : `waits ${time(row.wait_ps)} for the last device`}</div>}
       {row.late_ps !== null && toNumber(row.late_ps) > 0 && <div>came {time(row.late_ps)} after the first</div>}
     </>
   );
@@ -248,11 +248,11 @@ function Arrivals({ run, name, module }: { run: RunDetails; name: string; module
       <figcaption class="basis">
         <Name text={name} />: {executionsWords(turns.length, all.length)}
         {turns.length > 1 ? ' on one scale; the longest takes ' : ' of '}
-        {time(Math.max(...turns.map((turn) => turn.length)))}. Pale: waits for the last to come.
+        {time(Math.max(...turns.map((turn) => turn.length)))}. Pale: waits for the last device.
       </figcaption>
       <Canvas
         height={arrivalHeight(lanes.length)}
-        label={`Who came when in ${turns.length} executions of ${shown(name)}; the same figures are in the table`}
+        label={`Arrival times in ${turns.length} executions of ${shown(name)}; the same figures are in the table`}
         onSize={setWidth}
         paint={(canvas, at) =>
           paintArrivals(canvas, {

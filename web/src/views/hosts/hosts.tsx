@@ -18,7 +18,7 @@ import { CollectivesTable } from './collectives';
 import { HostGrid } from './grid';
 
 const ROWS_MAX = 10_000;
-const EVENTS = 'From its first to its last event';
+const EVENTS = 'From first to last event';
 
 type PsKey =
   | 'busy_ps'
@@ -98,7 +98,7 @@ function columnsOf(rows: readonly HostRow[], by: 'host' | 'device'): Column<Host
     known('step_max_ps') && ps('step_max_ps', 'longest', { from: 1400 }),
     known('busy_ps') && ps('busy_ps', 'busy', { from: 1480 }),
     known('idle_ps') &&
-      ps('idle_ps', 'idle', { from: 1000, tip: inSteps ? 'In all its counted steps together' : EVENTS }),
+      ps('idle_ps', 'idle', { from: 1000, tip: inSteps ? 'Total over its counted steps' : EVENTS }),
     known('busy_share') && {
       key: 'busy_share',
       title: 'busy',
@@ -108,11 +108,11 @@ function columnsOf(rows: readonly HostRow[], by: 'host' | 'device'): Column<Host
       exact: (row) => row.reasons.busy_share ?? null,
     },
     known('communication_ps') &&
-      ps('communication_ps', 'comm', { tip: 'Exposed communication, in all its counted steps together' }),
+      ps('communication_ps', 'comm', { tip: 'Exposed communication, total over its counted steps' }),
     more('hidden_communication_ps') &&
-      ps('hidden_communication_ps', 'hidden', { tip: 'Communication beneath other work of the device', from: 1600 }),
+      ps('hidden_communication_ps', 'hidden', { tip: 'Communication that overlaps with other work', from: 1600 }),
     more('op_wait_ps') &&
-      ps('op_wait_ps', 'ops wait', { tip: 'Nothing ran but ops that wait, as copy-done', from: 1600 }),
+      ps('op_wait_ps', 'ops wait', { tip: 'Only ops that wait ran, such as copy-done', from: 1600 }),
     compared && known('wait_ps') && ps('wait_ps', 'waits', { tip: 'For who came last in a step' }),
     compared &&
       known('wait_share') && {
@@ -196,7 +196,7 @@ export function HostsView({ run }: { run: RunDetails }) {
         <p class="basis">
           {`The step is the median, the busy share of the counted steps${
             table.columns.some((column) => column.key === 'idle_ps')
-              ? '; idle time and communication are sums over them'
+              ? '; idle time and communication are totals over them'
               : ''
           }.`}
         </p>

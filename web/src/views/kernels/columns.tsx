@@ -74,7 +74,7 @@ function kernelColumns(rows: readonly KernelRow[], by: string): Column<KernelRow
     timeColumn('gap_p50_ps', 'gap p50', waits, { optional: true, tip: 'idle time of its stream before it, median' }),
     timeColumn('launch_p50_ps', 'launch p50', waits, {
       optional: true,
-      tip: 'from the begin of its launch to its start, median',
+      tip: 'from the start of its launch to its start, median',
     }),
     timeColumn('call_p50_ps', 'call p50', waits, {
       optional: true,
@@ -104,7 +104,7 @@ function kernelColumns(rows: readonly KernelRow[], by: string): Column<KernelRow
       cutFront: true,
       cell: (row) => (row.source ? <Name text={shortSource(row.source)} mono /> : UNKNOWN),
     }),
-    textColumn('ncu', 'ncu', 'minmax(160px, 2fr)', { optional: true, tip: 'profiles its longest launch again' }),
+    textColumn('ncu', 'ncu', 'minmax(160px, 2fr)', { optional: true, tip: 'profiles its longest launch with ncu' }),
   ];
 }
 
@@ -286,7 +286,7 @@ function pairColumns(rows: readonly KernelRow[]): Column<KernelRow>[] {
     timeColumn('total_ps', 'total', all, { sums: undefined }),
     timeColumn('inner_ps', 'innermost', all, {
       width: '108px',
-      tip: 'where no other range of it is further inside; adds up to all kernels',
+      tip: 'where it is the innermost range; adds up to all kernels',
     }),
     timeColumn('mean_ps', 'mean', each),
     timeColumn('min_ps', 'min', each, { from: 1400 }),

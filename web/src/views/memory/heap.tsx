@@ -38,8 +38,8 @@ function sentenceOf(reply: HeapReply): Sentence {
 }
 
 const BASIS: Record<HeapReply['basis'], string> = {
-  'heap-trace': "Replayed from the compiler's own simulation",
-  'live-ranges': 'The file holds no simulation: buffers live from their definition to their last use',
+  'heap-trace': "From the compiler's own simulation",
+  'live-ranges': 'The file holds no simulation: buffers are taken to live from their definition to their last use',
   sizes: 'Nothing is temporary',
 };
 

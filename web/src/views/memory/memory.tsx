@@ -41,18 +41,18 @@ const PARTS = [
   [
     'time',
     'over time',
-    'What the allocators recorded while the program ran: all that is on the device, whoever asked for it.',
+    'What the allocators recorded while the program ran: everything on the device, whoever allocated it.',
   ],
   [
     'heap',
     'static heap of a module',
-    'What the compiler planned for one module: exact at every instruction, without what lives outside of it.',
+    'What the compiler planned for one module: exact at every instruction, without memory outside the module.',
   ],
   [
     'snapshots',
     'snapshots',
     'What was alive when the program saved it, by the Python calls that made it; ' +
-      'nothing of what a module needs while it runs.',
+      'without the memory that a module needs while it runs.',
   ],
 ] as const;
 type Part = (typeof PARTS)[number][0];
@@ -72,9 +72,9 @@ function partsOf(run: RunDetails, allocators: readonly Allocator[]): Part[] {
 
 const RECORD: Record<Part, string> = {
   time: 'No allocator recorded events in this run.',
-  heap: 'No compiled module is in the files of this run.',
+  heap: 'The files of this run contain no compiled module.',
   snapshots:
-    'No snapshot lies beside this run: jax.profiler.save_device_memory_profile("memory.prof") saves one, ' +
+    'This run has no memory snapshot: jax.profiler.save_device_memory_profile("memory.prof") saves one, ' +
     'in PyTorch torch.cuda.memory._dump_snapshot("snapshot.pickle").',
 };
 
@@ -154,7 +154,7 @@ function factsOf(allocator: Allocator): string {
     allocator.pool_bytes != null && `pool ${size(allocator.pool_bytes)}`,
     allocator.fragmentation != null && `fragmentation ${share(allocator.fragmentation)} at the peak`,
     allocator.lifetime_peak_bytes != null &&
-      `its own peak since it began ${size(allocator.lifetime_peak_bytes)}, without what is reserved`,
+      `its own peak since it began ${size(allocator.lifetime_peak_bytes)}, without reserved memory`,
     allocator.levels === 'summed' && 'added up from allocations and frees: a lower bound',
   ];
   return facts

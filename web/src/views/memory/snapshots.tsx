@@ -179,7 +179,7 @@ function basisOf(reply: Reply): string {
       ? ''
       : reply.order === 'time'
         ? ''
-        : ' The files do not say when they were taken: they stand in the order of their names.';
+        : ' The files do not record when they were taken: they are in the order of their names.';
   const taken = one.taken_at === null ? '' : `, taken ${one.taken_at.replace('T', ' ').replace('Z', ' UTC')}`;
   return `${one.name}: ${plural(one.sample_count, 'sample')}${taken}.${order}`;
 }

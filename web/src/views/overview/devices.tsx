@@ -30,7 +30,7 @@ const ofSteps = (row: HostRow): Bar => ({
   busyShare: row.busy_share,
   tip:
     row.busy_ps === null || row.idle_ps === null
-      ? 'of this device nothing is known'
+      ? 'nothing is known of this device'
       : `busy ${time(row.busy_ps)}, idle ${time(row.idle_ps)} in ${plural(row.step_count, 'step')}`,
 });
 
@@ -56,7 +56,7 @@ function dutyOf(overview: Overview): string | null {
     .sort((a, b) => toNumber(b.self_ps) - toNumber(a.self_ps));
   if (causes.length > 0)
     parts.push(
-      `nothing to do while the host: ${causes
+      `idle while the host: ${causes
         .slice(0, 3)
         .map((part) => `${part.cause} ${share(part.share ?? 0)}`)
         .join(', ')}`,

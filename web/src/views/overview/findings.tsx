@@ -50,7 +50,7 @@ function Win({ finding }: { finding: Finding }) {
       </span>
     );
   return (
-    <span class="win number" data-tip={`a replay of the steps wins ${time(ps)}; ${bound}`}>
+    <span class="win number" data-tip={`a replay of the steps saves ${time(ps)}; ${bound}`}>
       {saved(ps, told)}
       {saved(ps, told) !== saved(most, part) && <span class="quiet">, at most {saved(most, part)}</span>}
     </span>
@@ -81,8 +81,8 @@ function Item({ finding }: { finding: Finding }) {
       {(finding.evidence.length > 0 || finding.same_time_as !== null) && (
         <ul class="proofs quiet">
           {finding.same_time_as !== null && (
-            <li data-tip="Wins of both do not add up: what one saves the other no longer finds">
-              in part the same time as {finding.same_time_as}
+            <li data-tip="Their savings do not add up: they save the same time">
+              partly the same time as {finding.same_time_as}
             </li>
           )}
           {finding.evidence.slice(0, SHOWN).map((evidence, index) => (
@@ -103,7 +103,7 @@ export function Findings({ run, first, all }: { run: RunDetails; first: readonly
       <h2 class="section">
         What to do first <span class="quiet section-right">wins</span>
       </h2>
-      {rows.length === 0 && <p class="quiet">No rule found anything to say of this run.</p>}
+      {rows.length === 0 && <p class="quiet">No rule found a problem in this run.</p>}
       <ol class="findings">
         {rows.map((finding) => (
           <Item key={finding.rank} finding={finding} />

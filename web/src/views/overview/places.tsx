@@ -52,7 +52,7 @@ export function PlacesOfOps({ places }: { places: Places | undefined }) {
             <li key={op.place + op.name}>
               <Name text={op.name} />{' '}
               <span class="quiet">
-                {time(op.self_ps)}, might be on a device: {op.why}
+                {time(op.self_ps)}, could run on a device: {op.why}
               </span>
             </li>
           ))}

@@ -115,7 +115,7 @@ function Wish({ close }: { close: () => void }) {
   return (
     <form onSubmit={begin}>
       <p>
-        Records programs that called <code class="mono">jax.profiler.start_server(9999)</code>, all at the same moment.
+        Records programs that called <code class="mono">jax.profiler.start_server(9999)</code>, all at the same time.
       </p>
       <label>
         programs

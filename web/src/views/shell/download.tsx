@@ -24,7 +24,7 @@ export function downloadsOf(run: RunDetails): [string, string, string][] {
         ]
       : []),
     ['Bundle for another jviewd', address('api/bundle', base), `${run.name}.jvz`],
-    ['Page that stands alone', address('api/bundle', { ...base, html: 'yes' }), `${run.name}.html`],
+    ['Standalone page', address('api/bundle', { ...base, html: 'yes' }), `${run.name}.html`],
     ['Ops as CSV', address('api/top', { ...base, limit: 10_000, format: 'csv' }), `${run.name}-ops.csv`],
     ['Steps as CSV', address('api/steps', { ...base, limit: 10_000, format: 'csv' }), `${run.name}-steps.csv`],
     ['Flame graph, folded', address('api/flame', { ...base, format: 'folded' }), `${run.name}.folded`],

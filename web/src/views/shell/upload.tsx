@@ -215,7 +215,7 @@ export function DropTarget() {
         <div class="drop-target" role="status">
           <p>
             {limits === 'asking' || limits.allowed
-              ? 'Drop to open. The file or folder goes to this server and is kept there until it is deleted.'
+              ? 'Drop to open. The file or folder goes to this server and is kept there until you delete it.'
               : limits.reason}
             {limits !== 'asking' && limits.allowed && <span class="faint"> Up to {size(limits.file_bytes_max)}.</span>}
           </p>

@@ -116,7 +116,7 @@ export function stepColumns(rows: readonly StepRow[], median: number | null): Co
     has('wait_ps') && {
       key: 'wait_ps',
       title: 'waits',
-      tip: 'Of the devices’ time: nothing ran but ops that wait, as copy-done',
+      tip: 'Of the devices’ time: only ops that wait ran, such as copy-done',
       unit: duration.unit,
       width: '88px',
       numeric: true,

@@ -289,7 +289,7 @@ function Chain({ state }: { state: TimelineState }) {
       <h3 class="section">Waited for{rows.length > 0 ? ` (${rows.length})` : ''}</h3>
       <p class="quiet">
         {rows.length === 0
-          ? 'Nothing that is recorded stands before it.'
+          ? 'Nothing was recorded before it.'
           : `${time(toBig(chain.covered_ps) + toBig(chain.gap_ps))} back: ${time(chain.covered_ps)} of these, ` +
             `${time(chain.gap_ps)} between them${chain.ended === 'limit' ? '; it goes on' : ''}.`}
       </p>

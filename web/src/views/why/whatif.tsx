@@ -133,8 +133,8 @@ const SWITCHES = [
   ['overlap', 'communication', 'Overlap communication', 'Nothing but the end of the step waits for communication'],
   ['overlap', 'copy', 'Overlap copies', 'Nothing but the end of the step waits for copies'],
   ['overlap', 'input', 'Prefetch input', 'Nothing but the end of the step waits for what loads data'],
-  ['fuse', 'yes', 'One launch a step', 'Of the calls that launch, the first of each step remains'],
-  ['even', 'yes', 'Devices even', 'Each device computes as long as their mean'],
+  ['fuse', 'yes', 'One launch per step', 'Only the first launching call of each step remains'],
+  ['even', 'yes', 'Devices even', 'Each device computes for the mean of all devices'],
 ] as const;
 
 function Switches() {

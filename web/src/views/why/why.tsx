@@ -96,7 +96,7 @@ function columnsOf(rows: readonly PathRow[]): Column<PathRow>[] {
       exact: (row) => row.reasons.share ?? null,
       bar: (row) => row.share,
     },
-    ps('slack_ps', 'slack', { tip: 'The least: by how much it may end later before a step does' }),
+    ps('slack_ps', 'slack', { tip: 'Minimum: how much later it could end without delaying a step' }),
     ps('time_ps', 'its time', { tip: 'On the path or beside it' }),
     {
       key: 'count',
