@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "cli/cli.h"
+#include "remote/remote.h"
 #include "serve/route.h"
 #include "warehouse/warehouse_parts.h"
 
@@ -107,7 +108,7 @@ static int run(const struct wishes *wishes, struct arena *arena,
         return EXIT_USAGE;
     }
     for (uint32_t i = 0; i < wishes->roots.count; i++) {
-        if (access(wishes->roots.at[i].at, F_OK) != 0) {
+        if (!remote_is_place(wishes->roots.at[i]) && access(wishes->roots.at[i].at, F_OK) != 0) {
             fprintf(stderr, "jviewd: %s does not exist\n", wishes->roots.at[i].at);
             return EXIT_NOT_FOUND;
         }
