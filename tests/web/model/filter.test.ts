@@ -37,7 +37,7 @@ test.each([
 
 test.each([
   ['nope>3', 'no column'],
-  ['self>3parsec', 'no unit'],
+  ['self>3parsec', 'not a unit'],
   ['self>.', 'no number'],
   ['"open', 'not closed'],
 ])('%s is named as wrong', (text, message) => {
