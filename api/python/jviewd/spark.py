@@ -82,7 +82,7 @@ class _Reader(DataSourceReader):  # type: ignore[misc]
     def partitions(self) -> list[_Part]:
         return [_Part(part.runs) for part in tables.plan(self.path, self.parts, self.equal.get("run"))] or [_Part(())]
 
-    def read(self, partition: InputPartition) -> Iterator["pyarrow.RecordBatch"]:
+    def read(self, partition: _Part) -> Iterator["pyarrow.RecordBatch"]:
         if not partition.runs:
             return
         for batch in tables.read(self.path, self.table, partition.runs, self.cache, self.store, self.equal.get("day")):

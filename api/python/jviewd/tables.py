@@ -74,7 +74,8 @@ class _directory:
     """A cache of its own, which goes; or the one that was named."""
 
     def __init__(self, cache: str | None) -> None:
-        self.cache, self.made = cache, None
+        self.cache = cache
+        self.made: str | None = None
 
     def __enter__(self) -> str:
         if self.cache is None:
