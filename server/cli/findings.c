@@ -39,10 +39,10 @@ static void put_win(const json_t *finding)
         return;
     time_and_share(finding, "win_ps", "win_share", bound, sizeof bound);
     if (json_is_integer(json_object_get(finding, "replay_ps")))
-        printf(" (wins %s; at most %s",
+        printf(" (saves %s; up to %s",
                time_and_share(finding, "replay_ps", "replay_share", win, sizeof win), bound);
     else
-        printf(" (wins at most %s", bound);
+        printf(" (saves up to %s", bound);
     if (json_is_integer(same))
         printf("; partly the same time as %lld", (long long)json_integer_value(same));
     printf(")");

@@ -23,7 +23,7 @@ export const tests = {
     onOverview(at, async (page) => {
       const first = await page.locator('.findings > li').first().innerText();
       assert.match(first, /Step 1502 compiles train_step in 814.ms/);
-      assert.match((await wins(page))[0], /^(at most )?−\d+.%(, at most −\d+.%)?$/);
+      assert.match((await wins(page))[0], /^(up to )?\d+.%(, up to \d+.%)?$/);
       assert.equal(await page.locator('.findings > li').count(), 3);
     }),
   'a click leads to the evidence': (at) =>

@@ -146,7 +146,7 @@ export const tests = {
     for (const [narrowed, words, a, b] of asks) {
       await page.goto(`${url}?run=step_1000&view=flame${narrowed}`);
       await settle(page);
-      await page.getByLabel('against').selectOption({ label: words });
+      await page.getByRole('combobox', { name: 'compare with' }).selectOption({ label: words });
       await until(page, words, (now) => now.view === 'flame' && now.against === a);
       await page.locator('.icicle').nth(1).waitFor();
       const diff = await json(url, `api/diff?a=${a}&b=${b}&by=scope`);
@@ -154,7 +154,7 @@ export const tests = {
       assert.equal(said, diff.sentence.replaceAll(/\s/g, ''), words);
       assert.ok((await page.locator('.sentence').boundingBox()).y < 96, 'the answer stands first');
     }
-    await page.getByLabel('against').selectOption('');
+    await page.getByRole('combobox', { name: 'compare with' }).selectOption('');
     await page.locator('.flame').waitFor();
   }),
 

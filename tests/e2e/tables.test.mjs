@@ -70,7 +70,7 @@ export const tests = {
     await page.getByRole('menuitemcheckbox', { name: 'max' }).click();
     await until(page, 'the column', async () => (await heads()).includes('max'));
     assert.ok(address(page).columns.split(',').includes('max_ps'));
-    await page.getByRole('menuitem', { name: 'what fits' }).click();
+    await page.getByRole('menuitem', { name: 'automatic' }).click();
     await until(page, 'as before', async () => !(await heads()).includes('max') && address(page).columns === undefined);
   }),
 

@@ -28,7 +28,7 @@ export function ColumnsMenu<R>({ columns, word = 'columns' }: { columns: readonl
           ))}
           {query.value[word] !== undefined && (
             <button role="menuitem" onClick={() => go({ [word]: null }, 'replace')}>
-              what fits
+              automatic
             </button>
           )}
         </>

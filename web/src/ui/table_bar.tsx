@@ -57,7 +57,7 @@ function Units<R>({ columns }: { columns: readonly Column<R>[] }) {
         value={unitChoice.value ?? ''}
         onChange={(event) => go({ units: event.currentTarget.value || null }, 'replace')}
       >
-        <option value="">fits</option>
+        <option value="">auto</option>
         {TIME_UNITS.map((unit) => (
           <option key={unit}>{unit}</option>
         ))}

@@ -40,12 +40,12 @@ export function AgainstChoice({ run }: { run: string }) {
   const known = now === '' || now === part?.a || others.some((one) => `${one.name}${suffix}` === now);
   return (
     <label data-tip="What changed by scope: slower, faster">
-      against{' '}
+      compare with{' '}
       <select
         value={now}
         onChange={(event) => go({ against: event.currentTarget.value || null, zoom: null, key: null }, 'push')}
       >
-        <option value="">nothing</option>
+        <option value="">none</option>
         {!known && <option value={now}>{shown(now)}</option>}
         {part && <option value={part.a}>{part.words}</option>}
         {others.map((one) => (

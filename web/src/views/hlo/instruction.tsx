@@ -177,7 +177,7 @@ export function HloFiles({ run, module }: { run: string; module: HloModule }) {
       </p>
       {module.documents.length > 0 && (
         <section>
-          <h3 class="section">Beside it</h3>
+          <h3 class="section">Compiler files</h3>
           <ul class="hlo-hop hlo-files">
             {module.documents.map((one) => (
               <li key={one.key}>

@@ -184,7 +184,7 @@ function columnsOf(rows: readonly CollectiveRow[], by: string): Column<Collectiv
     },
     known('moving_bus_bytes_per_s') && {
       key: 'moving_bus_bytes_per_s',
-      title: 'bus, all there',
+      title: 'bus without waits',
       unit: rates.unit,
       width: '112px',
       numeric: true,

@@ -33,26 +33,26 @@ function Proof({ evidence }: { evidence: Evidence }) {
 
 /* The share of the counted time where it says more than nothing, else the time. */
 const saved = (ps: Ps, part: number | null): string =>
-  part !== null && part >= 0.001 ? `−${share(Math.min(1, part))}` : time(ps);
+  part !== null && part >= 0.001 ? share(Math.min(1, part)) : time(ps);
 
 /* By a replay of the steps, and the bound below it; where no replay tells the bound alone. */
 function Win({ finding }: { finding: Finding }) {
   const { win_ps: most, win_share: part, replay_ps: ps = null, replay_share: told = null } = finding;
   if (most === null)
     return (
-      <span class="win quiet" role="img" data-tip={finding.reasons.win_ps} aria-label="what it wins is not known" />
+      <span class="win quiet" role="img" data-tip={finding.reasons.win_ps} aria-label="what it saves is not known" />
     );
-  const bound = `at most ${time(most)}${part === null ? '' : `, ${share(part)} of the counted time`}`;
+  const bound = `up to ${time(most)}${part === null ? '' : `, ${share(part)} of the counted time`}`;
   if (ps === null)
     return (
       <span class="win number" data-tip={bound}>
-        <span class="quiet">at most</span> {saved(most, part)}
+        <span class="quiet">up to</span> {saved(most, part)}
       </span>
     );
   return (
     <span class="win number" data-tip={`a replay of the steps saves ${time(ps)}; ${bound}`}>
       {saved(ps, told)}
-      {saved(ps, told) !== saved(most, part) && <span class="quiet">, at most {saved(most, part)}</span>}
+      {saved(ps, told) !== saved(most, part) && <span class="quiet">, up to {saved(most, part)}</span>}
     </span>
   );
 }
@@ -101,7 +101,7 @@ export function Findings({ run, first, all }: { run: RunDetails; first: readonly
   return (
     <section>
       <h2 class="section">
-        What to do first <span class="quiet section-right">wins</span>
+        What to do first <span class="quiet section-right">saves</span>
       </h2>
       {rows.length === 0 && <p class="quiet">No rule found a problem in this run.</p>}
       <ol class="findings">

@@ -2,7 +2,7 @@
 /* Of an op: its instruction in view with what it calls, what the opcode means, and beside it what
  * stood there before the compiler's passes.
  *
- *   As it runs                               Before optimisations
+ *   Optimised HLO                            Before optimisations
  *   fusion: Several instructions as one ...  dot  dot.3   f32[64,256]
  *   %fusion.5 = f32[64,256] fusion(...)      add  add.7   f32[64,256]
  *     fused_computation.5 { ... }
@@ -86,7 +86,7 @@ export function HloFacts({ run, slice }: { run: RunDetails; slice: SliceDetails 
   return (
     <section class="wide hlo-facts-of-slice">
       <div>
-        <h3 class="section">{pair && stage === 'after_optimizations' ? 'As it runs' : 'Instruction'}</h3>
+        <h3 class="section">{pair && stage === 'after_optimizations' ? 'Optimised HLO' : 'Instruction'}</h3>
         {of.meaning && (
           <p>
             <strong>{of.opcode}</strong>: {of.meaning.words}{' '}

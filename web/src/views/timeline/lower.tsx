@@ -48,7 +48,7 @@ function useRestingWindow(state: TimelineState): Span {
 
 const SEARCH_TIP =
   'A part of the name; what no name holds is looked for in args, scopes and sources. ' +
-  'Beside it: dur>1ms  dur<20us  key=value  arg:text  track:stream  host:a  scope:mlp  source:model.py:88  ' +
+  'Also: dur>1ms  dur<20us  key=value  arg:text  track:stream  host:a  scope:mlp  source:model.py:88  ' +
   '"two words"; whole: is:name  op:dot.62  module:jit_f';
 
 function SearchField({ focusOn }: { focusOn: { current: HTMLInputElement | null } }) {

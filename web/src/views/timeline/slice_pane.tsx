@@ -231,7 +231,7 @@ function Related({ run, slice }: { run: string; slice: SliceDetails }) {
     <>
       {parents.length > 0 && (
         <section>
-          <h3 class="section">Inside</h3>
+          <h3 class="section">Parents</h3>
           <dl class="pairs">
             {parents.map((parent) => (
               <>
@@ -248,7 +248,7 @@ function Related({ run, slice }: { run: string; slice: SliceDetails }) {
       )}
       {children.length > 0 && (
         <section>
-          <h3 class="section">Holds</h3>
+          <h3 class="section">Children</h3>
           <dl class="pairs">
             {children.slice(0, 12).map((child) => (
               <>
