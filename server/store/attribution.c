@@ -14,6 +14,8 @@
  *   their sums  struct kernel_total x kernel_count
  *   by name     struct kernel_total x kernel_name_count
  *   costs       struct op_cost x op_count, or none
+ *   texts       bytes of the names that no file has
+ *   text ends   u32 x text_count: where each ends
  *
  * Parts stand one after another at multiples of 8; records have no hidden padding, so equal
  * attributions have equal bytes. Sums and every index are checked at open: later code may follow
@@ -43,6 +45,8 @@ const size_t attribution_record_size[PART_COUNT] = {
     [PART_KERNEL_TOTALS] = sizeof(struct kernel_total),
     [PART_KERNEL_NAMES] = sizeof(struct kernel_total),
     [PART_COSTS] = sizeof(struct op_cost),
+    [PART_TEXTS] = 1,
+    [PART_TEXT_ENDS] = sizeof(uint32_t),
 };
 
 struct attribution_file {
@@ -172,6 +176,16 @@ static bool costs_are_sound(const struct attribution *attribution, uint32_t firs
     return sound;
 }
 
+static bool texts_are_sound(const struct attribution *attribution, uint32_t first, uint32_t end)
+{
+    bool sound = true;
+
+    for (uint32_t i = first; i < end; i++)
+        sound &= attribution->text_ends[i] <= attribution->text_bytes &&
+                 (i == 0 || attribution->text_ends[i] >= attribution->text_ends[i - 1]);
+    return sound;
+}
+
 static bool records_are_sound(const struct attribution *attribution, int part, uint32_t first,
                               uint32_t end)
 {
@@ -194,6 +208,8 @@ static bool records_are_sound(const struct attribution *attribution, int part, u
         return kernel_totals_are_sound(attribution, attribution->kernel_by_name, first, end);
     case PART_COSTS:
         return costs_are_sound(attribution, first, end);
+    case PART_TEXT_ENDS:
+        return texts_are_sound(attribution, first, end);
     default:
         return true;
     }
@@ -265,6 +281,10 @@ static enum status read_parts(struct bytes bytes, bool is_checked, struct attrib
         .kernel_by_name = (const void *)parts[PART_KERNEL_NAMES].at,
         .kernel_name_count = head->count[PART_KERNEL_NAMES],
         .costs = head->count[PART_COSTS] == 0 ? NULL : (const void *)parts[PART_COSTS].at,
+        .texts = (const void *)parts[PART_TEXTS].at,
+        .text_ends = (const void *)parts[PART_TEXT_ENDS].at,
+        .text_bytes = head->count[PART_TEXTS],
+        .text_count = head->count[PART_TEXT_ENDS],
     };
     for (int part = 0; !is_checked && part < PART_COUNT; part++)
         TRY(check_part(head, parts[part], ret, part, err));

@@ -19,6 +19,8 @@ enum { /* in the order of the file */
        PART_KERNEL_TOTALS,
        PART_KERNEL_NAMES,
        PART_COSTS,
+       PART_TEXTS,
+       PART_TEXT_ENDS,
        PART_COUNT
 };
 

@@ -25,6 +25,8 @@ struct cache_entry {
     char content[33];
     struct segment *segment;
     struct attribution_file *attribution; /* NULL: not made */
+    struct trace named;                   /* with the attribution's own names, once it is there */
+    struct str *names;                    /* those */
     uint32_t holders;
     bool forgotten;      /* in no list: closed by the last who holds it */
     atomic_bool damaged; /* found by a check */
@@ -53,6 +55,7 @@ static void entry_close(struct cache_entry *entry)
 {
     segment_close(entry->segment);
     attribution_close(entry->attribution);
+    free(entry->names);
     free(entry);
 }
 
@@ -92,9 +95,11 @@ static bool belongs_to(const struct attribution_file *file, const struct trace *
         const name_id names[] = {op->name, op->scope, op->source, op->category, op->module};
 
         for (size_t j = 0; j < COUNT(names); j++) {
-            if (names[j] >= trace->name_count)
+            if (names[j] >= trace->name_count + attribution->text_count)
                 return false;
         }
+        if (op->caller >= trace->name_count || op->phase >= OP_PHASE_COUNT)
+            return false;
         if ((op->program != NO_PROGRAM && op->program >= trace->program_count) ||
             op->kind >= KIND_COUNT)
             return false;
@@ -266,7 +271,7 @@ static struct cached hold(struct cache *cache, struct cache_entry *entry)
     if (entry->holders++ == 0)
         cache->idle_count--;
     return (struct cached){
-        .trace = segment_trace(entry->segment),
+        .trace = entry->attribution == NULL ? segment_trace(entry->segment) : &entry->named,
         .attribution = entry->attribution == NULL ? NULL : attribution_of_file(entry->attribution),
         .entry = entry,
     };
@@ -295,6 +300,15 @@ static void forget(struct cache *cache, struct cache_entry *forgotten)
     }
 }
 
+static void take_attribution(struct cache_entry *entry, struct attribution_file *file)
+{
+    const struct attribution *of = attribution_of_file(file);
+
+    entry->attribution = file;
+    entry->names = memory_resize(NULL, (size_t)of->text_count + 1, sizeof *entry->names);
+    attribution_lend(of, segment_trace(entry->segment), entry->names, &entry->named);
+}
+
 /* The attribution of what is held already, where there is one by now. */
 static enum status complete(struct cache *cache, struct cached *cached, struct error *err)
 {
@@ -305,11 +319,13 @@ static enum status complete(struct cache *cache, struct cached *cached, struct e
     if (status == ERR_NOT_FOUND)
         forget(cache, cached->entry);
     if (status == OK && cached->entry->attribution == NULL) {
-        cached->entry->attribution = file;
+        take_attribution(cached->entry, file);
         file = NULL;
     }
-    if (cached->entry->attribution != NULL)
+    if (cached->entry->attribution != NULL) {
         cached->attribution = attribution_of_file(cached->entry->attribution);
+        cached->trace = &cached->entry->named;
+    }
     pthread_mutex_unlock(&cache->lock);
     if (status == OK)
         attribution_close(file);

@@ -6,6 +6,22 @@
 
 #include "base/bisect.h"
 
+void attribution_lend(const struct attribution *attribution, const struct trace *trace,
+                      struct str *room, struct trace *ret)
+{
+    uint32_t from = 0;
+
+    *ret = *trace;
+    if (attribution == NULL || attribution->text_count == 0)
+        return;
+    for (uint32_t i = 0; i < attribution->text_count; i++) {
+        room[i] = (struct str){attribution->texts + from, attribution->text_ends[i] - from};
+        from = attribution->text_ends[i];
+    }
+    ret->lent_names = room;
+    ret->lent_name_count = attribution->text_count;
+}
+
 const struct attributed *attribution_of(const struct attribution *attribution, slice_id slice)
 {
     uint32_t low = BISECT(0, attribution->entry_count, i, attribution->entries[i].slice < slice);

@@ -10,7 +10,7 @@
 
 #include "trace/trace.h"
 
-enum { ATTRIBUTION_VERSION = 10 };
+enum { ATTRIBUTION_VERSION = 11 };
 
 #define NO_OP UINT32_MAX
 #define NO_EXECUTION UINT32_MAX
@@ -18,6 +18,16 @@ enum { ATTRIBUTION_VERSION = 10 };
 #define NO_KERNEL UINT32_MAX
 /* A kernel's number that the file does not say, or says wrongly. */
 #define NOT_RECORDED UINT32_MAX
+
+enum op_phase { /* what part of a training step it is; words: analyse/hlo/phase.h */
+                OP_PHASE_UNKNOWN,
+                OP_PHASE_FORWARD,
+                OP_PHASE_BACKWARD,
+                OP_PHASE_RECOMPUTATION, /* the forward pass once more, for the backward one */
+                OP_PHASE_OPTIMIZER,
+                OP_PHASE_COMMUNICATION,
+                OP_PHASE_COUNT
+};
 
 struct op { /* one instruction of one program, or a kernel or name where there is no program */
     program_id program;
@@ -27,6 +37,8 @@ struct op { /* one instruction of one program, or a kernel or name where there i
     name_id category; /* 0 unknown */
     name_id module;   /* its name as the file says it; 0 unknown */
     enum kind kind;
+    name_id caller; /* the op of a framework that launched it, "aten::addmm"; 0 unknown */
+    enum op_phase phase;
 };
 
 struct execution { /* one run of a program on a device */
@@ -71,6 +83,7 @@ enum spread_by {
     SPREAD_BY_MODULE,
     SPREAD_BY_SCOPE,
     SPREAD_BY_SOURCE,
+    SPREAD_BY_PHASE,
     SPREAD_BY_CATEGORY,
     SPREAD_BY_COUNT
 };
@@ -118,7 +131,7 @@ struct kernel_total {            /* of all launches of one kernel, or of all ker
 
 _Static_assert(sizeof(struct kernel) == 48 && sizeof(struct kernel_total) == 136,
                "records without hidden padding: as they are they go to disk");
-_Static_assert(sizeof(struct op) == 28 && sizeof(struct execution) == 40 &&
+_Static_assert(sizeof(struct op) == 36 && sizeof(struct execution) == 40 &&
                    sizeof(struct attributed) == 48 && sizeof(struct op_total) == 48 &&
                    sizeof(struct op_spread) == 40 && sizeof(struct device_total) == 32,
                "records without hidden padding: as they are they go to disk");
@@ -135,6 +148,15 @@ enum cost_rule { /* where a cost is from, or why it is not known; words: analyse
                  COST_TRIPS,          /* unknown: a loop whose body has no events */
                  COST_NO_INSTRUCTION, /* unknown: the module has no instruction of that name */
                  COST_SEVERAL,        /* unknown: of one of several kernels of an op */
+                 COST_SHAPES,         /* of a PyTorch op, by the shapes of its inputs */
+                 COST_FORMULA,        /* by a formula of the user's */
+                 COST_NO_CALLER,      /* unknown: no op is known that launched it */
+                 COST_NO_SHAPES,      /* unknown: the op's shapes were not recorded */
+                 COST_BAD_SHAPES,     /* unknown: they do not fit the op */
+                 COST_NO_VALUES,      /* unknown: its plain arguments were not recorded */
+                 COST_NO_LENGTHS, /* unknown: the lengths of its sequences are a tensor's values */
+                 COST_NO_TYPES,   /* unknown: the type of its elements was not recorded */
+                 COST_NO_FORMULA, /* unknown: nobody counts this op */
                  COST_RULE_COUNT
 };
 
@@ -185,7 +207,17 @@ struct attribution {
     const struct kernel_total *kernel_by_name; /* one a name, ascending by their first kernel */
     uint32_t kernel_name_count;
     const struct op_cost *costs; /* one an op; NULL: not made */
+    /* Names that no file has, as paths of modules: behind the trace's own, see
+     * attribution_lend. */
+    const char *texts; /* one after another */
+    const uint32_t *text_ends;
+    uint32_t text_bytes, text_count;
 };
+
+/* Names that the attribution adds to its trace's: a copy of the trace that knows them, with room
+ * for `text_count` of them that lives as long. Without such names the copy is as the trace. */
+void attribution_lend(const struct attribution *attribution, const struct trace *trace,
+                      struct str *room, struct trace *ret);
 
 /* NULL when the slice is no op. */
 const struct attributed *attribution_of(const struct attribution *attribution, slice_id slice);

@@ -458,6 +458,18 @@ static void make_tables(struct tables tables, bool two_threads)
     make_table(&tables, 1);
 }
 
+/* Rows of tables are told apart by names, also by those that the attribution adds. */
+static void make_named_tables(struct tables tables, bool two_threads)
+{
+    struct str *room = memory_resize(NULL, (size_t)tables.of->text_count + 1, sizeof *room);
+    struct trace named;
+
+    attribution_lend(tables.of, tables.trace, room, &named);
+    tables.trace = &named;
+    make_tables(tables, two_threads);
+    free(room);
+}
+
 enum status attribute(const struct trace *trace, struct scratch *scratch,
                       const struct attribute_room *room, bool two_threads, struct attribution *ret,
                       struct error *err)
@@ -469,6 +481,7 @@ enum status attribute(const struct trace *trace, struct scratch *scratch,
     true_times(&work);
     drop_facts(&work);
     launches_find(&work);
+    callers_find(&work);
     entries_order(&work);
     uint32_t told_count = work.execution_count; /* behind them those that are guessed */
 
@@ -488,8 +501,13 @@ enum status attribute(const struct trace *trace, struct scratch *scratch,
         .kernels = work.kernels,
         .kernel_count = work.kernel_count,
         .kernel_of = work.kernel_count > 0 ? work.kernel_of : NULL,
+        .costs = work.told_costs,
+        .texts = work.texts,
+        .text_ends = work.text_ends,
+        .text_bytes = work.text_bytes,
+        .text_count = work.text_count,
     };
-    make_tables((struct tables){trace, scratch, ret}, two_threads);
+    make_named_tables((struct tables){trace, scratch, ret}, two_threads);
     if (trace_damaged(trace))
         return fail(err, ERR_FORMAT, "part of the index is damaged");
     return OK;

@@ -5,6 +5,7 @@
  *             attribute_shapes.c   and of its launch, where it is a kernel
  *   slices    attribute.c          row by row: each op event's slice becomes an entry
  *   launches  attribute_launch.c   along the arrows: which call on the host each came from
+ *   callers   attribute_torch.c    from those calls: which op of PyTorch each came from
  *   time      attribute_time.c     in time order: executions, nesting, first events
  *             attribute_bodies.c   ends and nesting on host threads, by the HLO
  *   calls     attribute_calls.c    by order: which call on the host each execution came from
@@ -123,6 +124,11 @@ struct attribute_work {
     struct map64 program_of, context_of, op_of, run_of, device_of, execution_of, ordinal_of;
     uint32_t program_count, run_count, device_count, group_count;
     struct type_facts *types;
+    /* Of ops that PyTorch launched; NULL where it is not PyTorch. */
+    struct op_cost *told_costs; /* by op */
+    char *texts;
+    uint32_t *text_ends;
+    uint32_t text_bytes, text_count;
 };
 
 /* Room for one more of `array`. */
@@ -167,6 +173,8 @@ uint32_t op_find(struct attribute_work *work, const struct more *more, name_id n
 
 /* Along the arrows: entries and, where modules have slices, executions. */
 void launches_find(struct attribute_work *work);
+/* Tells ops of equal names apart by the ops of PyTorch that launched them. */
+void callers_find(struct attribute_work *work);
 /* What an arrow from a host leads to the slice from; NO_SLICE: nothing. */
 slice_id launch_of_slice(const struct trace *trace, slice_id slice);
 void entries_order(struct attribute_work *work); /* by_device_time */

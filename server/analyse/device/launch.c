@@ -19,6 +19,7 @@ struct row_arrows {
 
 struct launch_reader {
     const struct trace *trace;
+    unsigned columns;
     const struct row *row;
     struct row_arrows *arrows; /* by row */
     uint8_t *has_arrows;       /* by track: 0 not looked at yet, 1 none, 2 some */
@@ -31,10 +32,19 @@ struct launch_reader *launch_reader_create(const struct trace *trace)
     struct launch_reader *reader = memory_resize(NULL, 1, sizeof *reader);
 
     reader->trace = trace;
+    reader->columns = COLUMN_START | COLUMN_DUR | COLUMN_PARENT | COLUMN_NAME;
     reader->row = NULL;
     reader->arrows = memory_zeroed(trace->row_count, sizeof *reader->arrows);
     reader->has_arrows = memory_zeroed((size_t)trace->track_count + 1, 1);
     memset(reader->index, 0xFF, sizeof reader->index);
+    return reader;
+}
+
+struct launch_reader *launch_reader_with_events(const struct trace *trace)
+{
+    struct launch_reader *reader = launch_reader_create(trace);
+
+    reader->columns |= COLUMN_EVENT;
     return reader;
 }
 
@@ -65,8 +75,7 @@ bool launch_read(struct launch_reader *reader, slice_id slice, struct launch_cal
     struct chunk *chunk = &reader->chunks[index % HELD_CHUNKS];
 
     if (reader->index[index % HELD_CHUNKS] != index) {
-        chunk_unpack(reader->trace, index, COLUMN_START | COLUMN_DUR | COLUMN_PARENT | COLUMN_NAME,
-                     chunk);
+        chunk_unpack(reader->trace, index, reader->columns, chunk);
         reader->index[index % HELD_CHUNKS] = index;
     }
     if (at >= chunk->count)
@@ -75,6 +84,8 @@ bool launch_read(struct launch_reader *reader, slice_id slice, struct launch_cal
                                 .dur_ps = chunk->dur_ps[at],
                                 .parent = chunk->parent[at],
                                 .name = chunk->name[at]};
+    if ((reader->columns & COLUMN_EVENT) != 0)
+        ret->event = chunk->event[at];
     return true;
 }
 

@@ -8,12 +8,15 @@
 
 struct launch_reader;
 struct launch_reader *launch_reader_create(const struct trace *trace);
+/* One that tells events, too. */
+struct launch_reader *launch_reader_with_events(const struct trace *trace);
 void launch_reader_free(struct launch_reader *reader);
 
 struct launch_call {
     int64_t start_ps, dur_ps; /* file time */
     slice_id parent;          /* NO_SLICE at the top */
     name_id name;
+    event_id event; /* where the reader was asked to tell it */
 };
 /* False where there is none: NO_SLICE, or a damaged trace. */
 bool launch_read(struct launch_reader *reader, slice_id slice, struct launch_call *ret);

@@ -14,7 +14,7 @@ enum { DEPTH_DEFAULT = 64, STACK_DEPTH = 512, NODES_DEFAULT = 2000, NODES_MAX = 
 static const char *const by_words[] = {
     [FLAME_SCOPE] = "scope", [FLAME_SOURCE] = "source", [FLAME_MODULE] = "module",
     [FLAME_HOST] = "host",   [FLAME_TRACK] = "track",   [FLAME_STACK] = "stack",
-    [FLAME_BYTES] = "bytes",
+    [FLAME_BYTES] = "bytes", [FLAME_PHASE] = "phase",
 };
 static const char *const weight_words[] = {
     [WEIGHT_SELF] = "self",   [WEIGHT_TIME] = "time",   [WEIGHT_COUNT] = "count",
@@ -43,7 +43,7 @@ static enum status parse(const struct flame_question *question, bool has_ops, bo
 
     if (question->by.count > 0 && !word_find(question->by, by_words, COUNT(by_words), &by))
         return fail(err, ERR_INVALID,
-                    "by=%.*s is none of scope, source, module, host, track, stack, bytes",
+                    "by=%.*s is none of scope, source, module, phase, host, track, stack, bytes",
                     STR_ARG(question->by));
     if (question->weight.count > 0 &&
         !word_find(question->weight, weight_words, COUNT(weight_words), &weight))

@@ -25,9 +25,9 @@
 #define FLAME_NO_TIME INT64_MIN
 
 struct flame_question {
-    struct str by;       /* "scope" (default; falls to "track" without ops), "source", "module",
-                            "host", "track", "stack" (sampled ones, else those of the ops, else
-                            "track"), "bytes" */
+    struct str by; /* "scope" (default; falls to "track" without ops), "source", "module", "phase",
+                      "host", "track", "stack" (sampled ones, else those of the ops, else
+                      "track"), "bytes" */
     struct str weight;   /* "" is "self"; of samples their type's own */
     struct str order;    /* "heavy" (default): widest first; "time": earliest first */
     struct str focus;    /* a name: who leads to it and where it leads, over the uncut tree */

@@ -37,6 +37,7 @@ enum flame_by {
     FLAME_SCOPE,
     FLAME_SOURCE,
     FLAME_MODULE,
+    FLAME_PHASE,
     FLAME_HOST,
     FLAME_TRACK,
     FLAME_STACK,

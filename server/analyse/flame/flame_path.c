@@ -4,12 +4,14 @@
  *   scope    jit_step / jit(step) / layer_0 / mlp             every path begins with its module
  *   source   model.py:41
  *   module   jit_step / loop fusion
+ *   phase    backward / jit_step / jit(step) / layer_0 / mlp
  *   stack    <module> (train.py:80) / main (train.py:61) / loss (model.py:20)
  *   host     python / train / PjitFunction(step) / hipLaunchKernel     flame_call.c
  */
 #include <stdlib.h>
 
 #include "analyse/flame/flame_parts.h"
+#include "analyse/hlo/phase.h"
 #include "analyse/hlo/scope.h"
 
 enum { CALLS_MAX = 512 };
@@ -44,17 +46,16 @@ static bool has_room(const struct growth *growth, uint32_t node)
     return growth->tree.nodes[node].level + 1 < growth->depth;
 }
 
-static uint32_t path_of_scope(struct growth *growth, const struct op *op)
+static uint32_t path_of_scope(struct growth *growth, const struct op *op, uint32_t node)
 {
     const struct trace *trace = growth->selection->host->trace;
     struct str rest = scope_of_op(trace, op), element,
                module = module_name_of(&growth->modules, op);
-    uint32_t node = 0;
 
     if (growth->question->fold_siblings)
         rest = scope_cut(rest, 0, true, growth->arena);
-    /* So that ops without a scope have a place too. */
-    if (module.count > 0)
+    /* So that ops without a scope have a place too; PyTorch's scopes begin with their modules. */
+    if (module.count > 0 && op->caller == 0)
         node = tree_child(&growth->tree, node, module, op->kind);
     while (has_room(growth, node) && scope_next(&rest, &element))
         node =
@@ -157,13 +158,22 @@ static uint32_t path_of_stack(struct growth *growth, struct paths *paths, uint32
     return node_of_frame(growth, paths, frame);
 }
 
+static uint32_t node_of_phase(struct growth *growth, const struct op *op)
+{
+    enum op_phase phase = phase_of_op(growth->selection->host->trace, op);
+
+    return tree_child(&growth->tree, 0, str_of(phase_word(phase)), op->kind);
+}
+
 uint32_t path_of_op(struct growth *growth, struct paths *paths, uint32_t index)
 {
     const struct op *op = &growth->selection->host->attribution->ops[index];
 
     switch (growth->by) {
     case FLAME_SCOPE:
-        return path_of_scope(growth, op);
+        return path_of_scope(growth, op, 0);
+    case FLAME_PHASE:
+        return path_of_scope(growth, op, node_of_phase(growth, op));
     case FLAME_SOURCE:
         return path_of_source(growth, op);
     case FLAME_STACK:

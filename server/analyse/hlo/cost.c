@@ -29,6 +29,19 @@ static const struct {
     [COST_SEVERAL] =
         {false,
          "one of several kernels of its op; the cost is known for the op as a whole: group by op"},
+    [COST_SHAPES] = {true, "counted from the shapes that PyTorch recorded"},
+    [COST_FORMULA] = {true, "by the formula in jview.json"},
+    [COST_NO_CALLER] = {false, "the profile does not say which op of PyTorch launched it"},
+    [COST_NO_SHAPES] = {false, "PyTorch recorded no shapes: profile with record_shapes=True"},
+    [COST_BAD_SHAPES] = {false, "the recorded shapes do not fit the op"},
+    [COST_NO_VALUES] = {false,
+                        "its arguments that are no tensors were not recorded, as PyTorch does "
+                        "since 2.0 with record_shapes=True"},
+    [COST_NO_LENGTHS] = {false, "the lengths of its sequences are values of a tensor, which nobody "
+                                "recorded"},
+    [COST_NO_TYPES] = {false, "PyTorch does not record the type of tensors in lists"},
+    [COST_NO_FORMULA] = {false, "what this op computes is not known: a formula in jview.json can "
+                                "tell it"},
     [COST_NO_INSTRUCTION] = {false, "the module in the profile has no instruction of this name"},
 };
 
@@ -194,6 +207,14 @@ static void cost_by_events(const struct trace *trace, const struct attribution *
     }
 }
 
+/* What was counted where the ops were found stands; what their names say is added. */
+static void take_told(const struct attribution *of, struct op_cost *costs)
+{
+    for (uint32_t op = 0; of->costs != NULL && op < of->op_count; op++)
+        if (of->costs[op].run_count > 0 && !cost_is_known((enum cost_rule)costs[op].flops_rule))
+            costs[op] = of->costs[op];
+}
+
 void costs_make(const struct trace *trace, struct scratch *scratch, struct attribution *of)
 {
     if (of->op_count == 0)
@@ -206,6 +227,7 @@ void costs_make(const struct trace *trace, struct scratch *scratch, struct attri
     cost_count_runs(trace, of, costs);
     cost_programs(trace, of, costs);
     cost_by_events(trace, of, costs);
+    take_told(of, costs);
     for (uint32_t op = 0; op < of->op_count; op++)
         if (of->ops[op].category == 0)
             costs[op].family = cost_family_of(trace_name(trace, of->ops[op].name));

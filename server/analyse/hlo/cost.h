@@ -4,6 +4,7 @@
  *   HLO of the program ──> cost of the instruction   a fusion is the sum of what it fuses, its
  *                                                    bytes are what it reads and writes
  *   event of the op    ──> the compiler's own figure (TPU), where the module is not in the file
+ *   PyTorch's op       ──> its shapes (analyse/torch/torch_cost.h), before this
  *   kernel's name      ──> what family it is of ("by name"), never a cost
  *
  * Counted as XLA's HloCostAnalysis counts, with what it leaves open filled in: custom calls by what
@@ -17,7 +18,8 @@
 #include "decode/hlo/hlo_module.h"
 #include "trace/attribution.h"
 
-/* Of every op of an attribution with totals; they stand in the scratch. */
+/* Of every op of an attribution with totals; they stand in the scratch. Those that `of` has already
+ * are taken for ops that nothing else counts. */
 void costs_make(const struct trace *trace, struct scratch *scratch, struct attribution *of);
 
 /* One instruction alone; run_count is 0. For `with_events`, by computation: events show what runs

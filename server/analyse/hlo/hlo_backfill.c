@@ -57,7 +57,8 @@ struct hlo_backfill {
 
 static bool wants(const struct op *op)
 {
-    return op->program == NO_PROGRAM && op->module != 0 && (op->scope == 0 || op->source == 0);
+    return op->program == NO_PROGRAM && op->caller == 0 && op->module != 0 &&
+           (op->scope == 0 || op->source == 0);
 }
 
 bool hlo_backfill_is_wanted(const struct host_trace *host)
@@ -215,6 +216,18 @@ static name_id hlo_backfill_name(struct hlo_backfill *backfill, const struct mod
     return backfill->trace->name_count + *at;
 }
 
+/* Behind those that its attribution lends it already. */
+static void begin_names(struct hlo_backfill *backfill)
+{
+    uint32_t count = backfill->trace->lent_name_count;
+
+    if (count == 0)
+        return;
+    backfill->names = arena_array(backfill->arena, struct str, count);
+    memcpy(backfill->names, backfill->trace->lent_names, count * sizeof *backfill->names);
+    backfill->name_count = backfill->name_capacity = count;
+}
+
 static void hlo_backfill_to(struct hlo_backfill *backfill, struct op *op,
                             const struct module *module, const struct instruction *instruction)
 {
@@ -296,6 +309,7 @@ void hlo_backfill_scopes(const struct run_traces *run, const struct hlo_modules 
         memcpy(ops, of->ops, of->op_count * sizeof *ops);
     backfill.numbers.has_key = trace_find_name(trace, STR("program_id"), &backfill.numbers.key);
     gather(&backfill, modules);
+    begin_names(&backfill);
     for (uint32_t op = 0; op < of->op_count && backfill.module_count > 0; op++) {
         const struct module *source =
             wants(&ops[op]) ? hlo_backfill_source_of(&backfill, op, &instruction) : NULL;
@@ -304,7 +318,7 @@ void hlo_backfill_scopes(const struct run_traces *run, const struct hlo_modules 
             hlo_backfill_to(&backfill, &ops[op], source, instruction);
     }
     map64_free(&backfill.lent);
-    if (backfill.name_count == 0)
+    if (backfill.name_count == host->trace->lent_name_count)
         return;
     trace->lent_names = backfill.names;
     trace->lent_name_count = backfill.name_count;

@@ -7,6 +7,8 @@ struct str scope_of_op(const struct trace *trace, const struct op *op)
     struct str scope = trace_name(trace, op->scope);
     size_t count = scope.count;
 
+    if (op->caller != 0) /* "aten::addmm" */
+        return scope;
     /* "path:type" of a tf_op; a path of HLO has no colon at its end. */
     while (count > 0 && scope.at[count - 1] != ':' && scope.at[count - 1] != '/' &&
            scope.at[count - 1] != ')' && scope.at[count - 1] != ']')

@@ -259,7 +259,9 @@ static bool may_have_costs(const struct trace *trace)
 {
     name_id key;
 
-    return trace->program_count > 0 || trace_find_name(trace, STR("bytes_accessed"), &key);
+    return trace->program_count > 0 || trace_find_name(trace, STR("bytes_accessed"), &key) ||
+           trace_find_name(trace, STR("Input Dims"), &key) ||
+           trace_find_name(trace, STR("Input dims"), &key);
 }
 
 struct str roofline_missing(const struct run_traces *run)

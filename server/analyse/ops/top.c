@@ -12,7 +12,7 @@ static const char *const by_words[BY_COUNT] = {
     [BY_OP] = "op",         [BY_MODULE] = "module",     [BY_SCOPE] = "scope",
     [BY_SOURCE] = "source", [BY_CATEGORY] = "category", [BY_NAME] = "name",
     [BY_KERNEL] = "kernel", [BY_API] = "api",           [BY_TRACK] = "track",
-    [BY_HOST] = "host",     [BY_DEVICE] = "device",
+    [BY_HOST] = "host",     [BY_DEVICE] = "device",     [BY_PHASE] = "phase",
 };
 
 const char *top_by_word(enum top_by by)
@@ -33,7 +33,7 @@ static enum status parse_by(struct str word, enum top_by *ret, struct error *err
                ? OK
                : fail(err, ERR_INVALID,
                       "by=%.*s is none of op, name, kernel, api, category, module, scope, source, "
-                      "host, device, track",
+                      "phase, host, device, track",
                       STR_ARG(word));
 }
 
@@ -47,7 +47,8 @@ static void look_for_ops(const struct run_traces *run, bool *ret_ops, bool *ret_
         for (uint32_t op = 0; attribution != NULL && op < attribution->op_count; op++) {
             *ret_kernels = true;
             if (attribution->ops[op].program != NO_PROGRAM || attribution->ops[op].module != 0 ||
-                attribution->ops[op].category != 0 || attribution->ops[op].scope != 0)
+                attribution->ops[op].category != 0 || attribution->ops[op].scope != 0 ||
+                attribution->ops[op].caller != 0)
                 *ret_ops = true;
         }
     }

@@ -2,7 +2,7 @@
 /* The table behind /api/top: what took the time, by one property of the slices.
  *
  *   by                                         sums
- *   op module scope source category            attributed intervals of op slices
+ *   op module scope source phase category      attributed intervals of op slices
  *   name track host device                     recorded intervals; derived tracks never
  *   kernel                                     recorded ones of device streams
  *   api                                        recorded ones of host threads that called a driver
@@ -11,6 +11,8 @@
  * of each slice inside it, so both add up over a partition of time; `count` and quantiles take
  * whole slices. Spans of the program have a table of their own: annotations.h. Without ops `by`
  * "op" falls to "kernel", then to "name": `ret->by` tells.
+ * By op, what PyTorch launched is the op that launched it ("aten::addmm"), and its module the path
+ * of its nn.Modules.
  */
 #ifndef JVIEWD_ANALYSE_OPS_TOP_H
 #define JVIEWD_ANALYSE_OPS_TOP_H
@@ -50,6 +52,7 @@ enum top_by {
     BY_MODULE = SPREAD_BY_MODULE,
     BY_SCOPE = SPREAD_BY_SCOPE,
     BY_SOURCE = SPREAD_BY_SOURCE,
+    BY_PHASE = SPREAD_BY_PHASE,
     BY_CATEGORY = SPREAD_BY_CATEGORY, /* up to here attributed ops, from here recorded slices */
     BY_NAME,
     BY_KERNEL,

@@ -56,6 +56,8 @@ static struct cell op_cell(const struct top_work *work, const struct top_row *ro
     const struct host_trace *host = &work->run->hosts[row->host];
     const struct op *op = &host->attribution->ops[row->op];
 
+    if (op->caller != 0 && work->by == BY_OP && column != TOP_CATEGORY)
+        return cell_null(str_of(mixed));
     switch (column) {
     case TOP_CATEGORY:
         if (work->by != BY_OP && work->by != BY_CATEGORY)

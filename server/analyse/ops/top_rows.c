@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyse/device/device_spec.h"
+#include "analyse/hlo/phase.h"
 #include "analyse/hlo/scope.h"
 #include "analyse/ops/top_parts.h"
 #include "base/hash.h"
@@ -68,6 +69,11 @@ static uint32_t row_of_op(struct top_work *work, const struct top_host *host, ui
 
     switch (work->by) {
     case BY_OP:
+        if (op->caller != 0) {
+            row.name = trace_name(trace, op->caller);
+            return row_of_key(work, host, str_format(work->arena, "torch:%.*s", STR_ARG(row.name)),
+                              row);
+        }
         row.name = trace_name(trace, op->name);
         name = str_format(work->arena, "%016llx:%.*s",
                           (unsigned long long)module_fingerprint(trace, op), STR_ARG(row.name));
@@ -84,6 +90,9 @@ static uint32_t row_of_op(struct top_work *work, const struct top_host *host, ui
         return row_of_key(work, host, row.name, row);
     case BY_SOURCE:
         row.name = or_none(trace_name(trace, op->source), "(no source)");
+        return row_of_key(work, host, row.name, row);
+    case BY_PHASE:
+        row.name = str_of(phase_word(phase_of_op(trace, op)));
         return row_of_key(work, host, row.name, row);
     default:
         row.name = or_none(top_category(host->selection->host, index), kind_word(op->kind));

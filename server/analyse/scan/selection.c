@@ -186,5 +186,6 @@ bool selection_has_op(const struct selection *selection, const struct op *op)
 
     return (asked->module.count == 0 || module_is(trace, op, asked->module)) &&
            (asked->scope.count == 0 || scope_asked(trace_name(trace, op->scope), asked->scope)) &&
-           selection_has_name(selection, trace_name(trace, op->name));
+           (selection_has_name(selection, trace_name(trace, op->name)) ||
+            (op->caller != 0 && selection_has_name(selection, trace_name(trace, op->caller))));
 }

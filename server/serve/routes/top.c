@@ -10,7 +10,7 @@
 #include "serve/routes.h"
 #include "serve/tool.h"
 
-#define TOP_BY "op|name|kernel|api|category|module|scope|source|host|device|track|annotation"
+#define TOP_BY "op|name|kernel|api|category|module|scope|source|phase|host|device|track|annotation"
 
 static const struct param params[] = {
     PARAMS_RUN,
@@ -166,11 +166,11 @@ static const struct view views[] = {
 };
 
 static const struct ahead ahead[] = {
-    {.params = "by=op"},       {.params = "by=name"},       {.params = "by=kernel"},
-    {.params = "by=category"}, {.params = "by=module"},     {.params = "by=scope"},
-    {.params = "by=source"},   {.params = "by=device"},     {.params = "by=track"},
-    {.params = "by=host"},     {.params = "by=annotation"}, {.params = "by=api"},
-    {.params = NULL}};
+    {.params = "by=op"},       {.params = "by=name"},   {.params = "by=kernel"},
+    {.params = "by=category"}, {.params = "by=module"}, {.params = "by=scope"},
+    {.params = "by=source"},   {.params = "by=phase"},  {.params = "by=device"},
+    {.params = "by=track"},    {.params = "by=host"},   {.params = "by=annotation"},
+    {.params = "by=api"},      {.params = NULL}};
 
 static const struct in_bundle in_bundle[] = {
     {.params = "by=op", .limit = 500, .what = "ops", .rank = 7},
@@ -187,8 +187,7 @@ static const struct verb verb = {
 
 static const struct tool_argument arguments[] = {
     TOOL_RUN,
-    {"by", TOOL_WORD, false, "What a row is (default op)",
-     "op|name|kernel|api|category|module|scope|source|host|device|track|annotation"},
+    {"by", TOOL_WORD, false, "What a row is (default op)", TOP_BY},
     {"step", TOOL_TEXT, false, "Only these steps: 3 or 1-11, by comma", NULL},
     {"device", TOOL_TEXT, false, "Only these device ordinals, by comma", NULL},
     {"host", TOOL_TEXT, false, "Only these hosts, by comma", NULL},

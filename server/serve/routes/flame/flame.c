@@ -13,7 +13,7 @@
 static const struct param params[] = {
     PARAMS_RUN,
     PARAMS_RESTRICTION,
-    {.name = "by", .kind = PARAM_WORD, .words = "scope|source|module|host|track|stack|bytes"},
+    {.name = "by", .kind = PARAM_WORD, .words = "scope|source|module|phase|host|track|stack|bytes"},
     {.name = "weight", .kind = PARAM_WORD, .words = "self|time|count|bytes|flops"},
     {.name = "order", .kind = PARAM_WORD, .words = "heavy|time"},
     {.name = "fold", .kind = PARAM_WORD, .words = "siblings"},
