@@ -41,6 +41,12 @@ struct op { /* one instruction of one program, or a kernel or name where there i
     enum op_phase phase;
 };
 
+/* What tables of ops call it: the op that launched it, else its own name. */
+static inline name_id op_called(const struct op *op)
+{
+    return op->caller != 0 ? op->caller : op->name;
+}
+
 struct execution { /* one run of a program on a device */
     program_id program;
     int32_t device;

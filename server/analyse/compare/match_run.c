@@ -228,7 +228,7 @@ static void read_op(struct reading *reading, const struct host_trace *host, uint
     const struct trace *trace = host->trace;
     struct match_op item = {
         .module = module_of(host, op),
-        .name = trace_name(trace, op->caller != 0 ? op->caller : op->name),
+        .name = trace_name(trace, op_called(op)),
         .scope = scope_of_op(trace, op),
         .opcode = op->caller != 0 ? trace_name(trace, op->caller) : STR(""),
         .source = op->source == 0 ? STR("") : trace_name(trace, op->source),

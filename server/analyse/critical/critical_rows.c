@@ -108,7 +108,7 @@ static void add_ops(struct rows *rows, const struct host_trace *host, const stru
 
     for (uint32_t i = 0; i < host->attribution->op_count; i++) {
         const struct op *op = &host->attribution->ops[i];
-        struct row_of row = {.name = trace_name(host->trace, op->name),
+        struct row_of row = {.name = trace_name(host->trace, op_called(op)),
                              .module = module_name_of(&names, op),
                              .scope = trace_name(host->trace, op->scope),
                              .host = host->name,

@@ -30,7 +30,8 @@ static bool holds_scope(struct str scope, struct str asked)
 static bool fits_op(const struct trace *trace, const struct op *op, const struct edit *edit)
 {
     if (edit->of == EDIT_OP)
-        return str_equal(trace_name(trace, op->name), edit->name);
+        return str_equal(trace_name(trace, op->name), edit->name) ||
+               str_equal(trace_name(trace, op_called(op)), edit->name);
     return holds_scope(scope_of_op(trace, op), edit->name);
 }
 
@@ -111,7 +112,7 @@ static struct str nearest_of(const struct run_traces *run, const struct edit *ed
             const struct op *op = &host->attribution->ops[k];
 
             if (edit->of == EDIT_OP)
-                look_at(&nearest, edit->name, trace_name(host->trace, op->name));
+                look_at(&nearest, edit->name, trace_name(host->trace, op_called(op)));
             else
                 look_at_scope(&nearest, edit->name, scope_of_op(host->trace, op));
         }

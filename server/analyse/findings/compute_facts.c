@@ -276,7 +276,7 @@ static void put_host(struct memo *memo, uint32_t index, const struct counted *co
     for (uint32_t op = 0; op < of->op_count; op++) {
         struct op_facts *put = &ret->ops[op];
 
-        put->name = trace_name(host->trace, of->ops[op].name);
+        put->name = trace_name(host->trace, op_called(&of->ops[op]));
         put->category = trace_name(host->trace, of->ops[op].category);
         put->scope = trace_name(host->trace, of->ops[op].scope);
         put->cost = &of->costs[op];

@@ -59,7 +59,7 @@ static unsigned framework_of(const struct host_trace *host)
         found |= framework_of_name(trace_name(trace, id)) |
                  (is_of_server(trace_name(trace, id)) ? OF_SERVER : 0);
     for (uint32_t op = 0; of != NULL && op < of->op_count && !has_modules; op++)
-        has_modules = of->ops[op].module != 0;
+        has_modules = of->ops[op].module != 0 && of->ops[op].caller == 0;
     return (found & ~(unsigned)OF_SERVER) == 0 && has_modules ? found | ON_JAX : found;
 }
 

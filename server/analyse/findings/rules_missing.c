@@ -149,7 +149,7 @@ static enum status find_derived_only(struct memo *memo, struct finding_list *lis
 static bool has_modules(const struct host_trace *host)
 {
     for (uint32_t i = 0; host->attribution != NULL && i < host->attribution->op_count; i++) {
-        if (host->attribution->ops[i].module != 0)
+        if (host->attribution->ops[i].module != 0 && host->attribution->ops[i].caller == 0)
             return true;
     }
     for (track_id id = 0; id < host->trace->track_count; id++) {

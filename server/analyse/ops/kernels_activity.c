@@ -368,9 +368,9 @@ static struct cell op_cell(const struct opened *row)
 {
     const struct op *op = row->entry->op == NO_OP ? NULL : &row->of->ops[row->entry->op];
 
-    if (op == NULL || (op->module == 0 && op->program == NO_PROGRAM))
+    if (op == NULL || (op->module == 0 && op->program == NO_PROGRAM && op->caller == 0))
         return cell_null(STR("the profile does not say to which op it belongs"));
-    return cell_text(trace_name(row->host->trace, op->name));
+    return cell_text(trace_name(row->host->trace, op_called(op)));
 }
 
 static struct cell activity_cell(const void *data, uint32_t at, uint32_t column)

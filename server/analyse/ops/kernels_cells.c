@@ -296,11 +296,11 @@ static struct cell op_cell(const struct kernels_work *work, const struct kernel_
                            uint32_t column)
 {
     const struct op *op = op_of(work, row);
-    bool named = op->module != 0 || op->program != NO_PROGRAM;
+    bool named = op->module != 0 || op->program != NO_PROGRAM || op->caller != 0;
 
     switch (column) {
     case COLUMN_OP:
-        return name_cell(work, row, named ? op->name : 0,
+        return name_cell(work, row, named ? op_called(op) : 0,
                          "the profile does not say to which op it belongs");
     case COLUMN_MODULE:
         return op->module == 0

@@ -254,7 +254,7 @@ static bool attend(const struct torch_op *op, const struct torch_call *call, str
         !tensor_at(call, first + 2, &value))
         return false;
     if (by_token && query->rank == 3) {
-        ret->flops_rule = COST_NO_LENGTHS;
+        ret->flops_rule = ret->bytes_rule = COST_NO_LENGTHS;
         return true;
     }
     if (!read_heads(query, by_token, &of_query) || !read_heads(key, by_token, &of_key) ||
@@ -262,7 +262,7 @@ static bool attend(const struct torch_op *op, const struct torch_call *call, str
         of_key.length != of_value.length)
         return false;
     if (op->at[1] >= 0 && !torch_bool_at(call, (uint32_t)op->at[1], &causal)) {
-        ret->flops_rule = COST_NO_VALUES;
+        ret->flops_rule = ret->bytes_rule = COST_NO_VALUES;
         return true;
     }
 

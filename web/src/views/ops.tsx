@@ -31,7 +31,7 @@ import { Name, SentenceLine, nameRoom } from '../ui/text';
 import { useTable } from '../ui/use_table';
 import type { Changes } from '../model/address';
 
-const BY = ['op', 'name', 'scope', 'module', 'category', 'source', 'track', 'device', 'host'];
+const BY = ['op', 'name', 'scope', 'module', 'phase', 'category', 'source', 'track', 'device', 'host'];
 const PATH_BY = ['op', 'name', 'kernel', 'api', 'scope', 'module', 'category', 'source'];
 const PATH_COLUMN = /(^|,)\+?(on_path_ps|slack_ps)(,|$)/;
 const ROWS_MAX = 5000;
@@ -55,6 +55,7 @@ function goalOf(row: TopRow, by: string): Changes {
   if (by === 'name' || by === 'kernel' || by === 'api' || by === 'annotation')
     return { view: 'timeline', find: slicesNamed(row.name), slice: null };
   if (by === 'track') return { view: 'timeline', track: row.key };
+  if (by === 'phase') return { view: 'flame', by: 'phase' };
   if (by === 'scope' || by === 'module' || by === 'host' || by === 'device')
     return { by: 'op', [by]: by === 'device' ? row.name.replace(/^\D+/, '') || row.name : row.name, q: null };
   return { by: 'op', q: `${by}:"${row.name}"` };

@@ -86,7 +86,8 @@ static const bool *ops_that_hold(const struct host_trace *host, const struct sea
 
         ops[i] = str_contains_fold(trace_name(trace, op->scope), terms->scope) &&
                  str_contains_fold(trace_name(trace, op->source), terms->source) &&
-                 (terms->op.count == 0 || str_equal(trace_name(trace, op->name), terms->op)) &&
+                 (terms->op.count == 0 || str_equal(trace_name(trace, op->name), terms->op) ||
+                  str_equal(trace_name(trace, op_called(op)), terms->op)) &&
                  (terms->module.count == 0 || module_is(trace, op, terms->module));
     }
     return ops;

@@ -44,7 +44,7 @@ static void put_op(struct json *json, const struct subject *subject, const struc
     const struct op *op = &subject->host->attribution->ops[entry->op];
     struct module_names modules = module_names_of(subject->host, subject->arena);
 
-    put_name_or_null(json, subject, "op", op->name);
+    put_name_or_null(json, subject, "op", op_called(op));
     json_put_text_or_null(json, "module", module_name_of(&modules, op));
     put_name_or_null(json, subject, "scope", op->scope);
     put_name_or_null(json, subject, "source", op->source);

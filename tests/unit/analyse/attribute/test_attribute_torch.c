@@ -89,20 +89,16 @@ static const struct op *op_of(const struct made_run *run, uint32_t entry)
     return &run->attribution.ops[run->attribution.entries[entry].op];
 }
 
-static const char *text(const struct made_run *run, name_id name)
+static struct str text(const struct made_run *run, name_id name)
 {
-    static char room[256];
     uint32_t at = name - run->host.trace->name_count;
+
+    if (name < run->host.trace->name_count)
+        return trace_name(run->host.trace, name);
+
     uint32_t from = at == 0 ? 0 : run->attribution.text_ends[at - 1];
 
-    if (name == 0)
-        return "";
-    if (name < run->host.trace->name_count)
-        snprintf(room, sizeof room, "%.*s", STR_ARG(trace_name(run->host.trace, name)));
-    else
-        snprintf(room, sizeof room, "%.*s", (int)(run->attribution.text_ends[at] - from),
-                 run->attribution.texts + from);
-    return room;
+    return (struct str){run->attribution.texts + from, run->attribution.text_ends[at] - from};
 }
 
 static void callers(void **state)

@@ -11,6 +11,7 @@ export const BY: Readonly<Record<string, string>> = {
   stack: 'Python stack',
   source: 'source line',
   module: 'module',
+  phase: 'part of the step',
   host: 'host call',
   track: 'track',
 };
