@@ -266,12 +266,20 @@ static void close_list(struct cache_entry *list)
     }
 }
 
+/* The segment's own, unless the attribution adds names. */
+static const struct trace *trace_of(const struct cache_entry *entry)
+{
+    return entry->attribution != NULL && entry->named.lent_name_count > 0
+               ? &entry->named
+               : segment_trace(entry->segment);
+}
+
 static struct cached hold(struct cache *cache, struct cache_entry *entry)
 {
     if (entry->holders++ == 0)
         cache->idle_count--;
     return (struct cached){
-        .trace = entry->attribution == NULL ? segment_trace(entry->segment) : &entry->named,
+        .trace = trace_of(entry),
         .attribution = entry->attribution == NULL ? NULL : attribution_of_file(entry->attribution),
         .entry = entry,
     };
@@ -324,7 +332,7 @@ static enum status complete(struct cache *cache, struct cached *cached, struct e
     }
     if (cached->entry->attribution != NULL) {
         cached->attribution = attribution_of_file(cached->entry->attribution);
-        cached->trace = &cached->entry->named;
+        cached->trace = trace_of(cached->entry);
     }
     pthread_mutex_unlock(&cache->lock);
     if (status == OK)

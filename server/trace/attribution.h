@@ -155,7 +155,6 @@ enum cost_rule { /* where a cost is from, or why it is not known; words: analyse
                  COST_NO_INSTRUCTION, /* unknown: the module has no instruction of that name */
                  COST_SEVERAL,        /* unknown: of one of several kernels of an op */
                  COST_SHAPES,         /* of a PyTorch op, by the shapes of its inputs */
-                 COST_FORMULA,        /* by a formula of the user's */
                  COST_NO_CALLER,      /* unknown: no op is known that launched it */
                  COST_NO_SHAPES,      /* unknown: the op's shapes were not recorded */
                  COST_BAD_SHAPES,     /* unknown: they do not fit the op */

@@ -30,7 +30,6 @@ static const struct {
         {false,
          "one of several kernels of its op; the cost is known for the op as a whole: group by op"},
     [COST_SHAPES] = {true, "counted from the shapes that PyTorch recorded"},
-    [COST_FORMULA] = {true, "by the formula in jview.json"},
     [COST_NO_CALLER] = {false, "the profile does not say which op of PyTorch launched it"},
     [COST_NO_SHAPES] = {false, "PyTorch recorded no shapes: profile with record_shapes=True"},
     [COST_BAD_SHAPES] = {false, "the recorded shapes do not fit the op"},
@@ -40,8 +39,7 @@ static const struct {
     [COST_NO_LENGTHS] = {false, "the lengths of its sequences are values of a tensor, which nobody "
                                 "recorded"},
     [COST_NO_TYPES] = {false, "PyTorch does not record the type of tensors in lists"},
-    [COST_NO_FORMULA] = {false, "what this op computes is not known: a formula in jview.json can "
-                                "tell it"},
+    [COST_NO_FORMULA] = {false, "what this op computes is not known"},
     [COST_NO_INSTRUCTION] = {false, "the module in the profile has no instruction of this name"},
 };
 
