@@ -28,7 +28,7 @@ CLIENTS = 4
 A_CONNECTION = 8  # questions: the next connection is another worker's
 WINDOWED = {"/api/slices", "/api/top", "/api/kernels", "/api/roofline", "/api/steps", "/api/hosts", "/api/collectives", "/api/compiles",
             "/api/transfers", "/api/overview", "/api/findings", "/api/flame", "/api/search"}
-NO_RUN = {"/api/runs", "/api/trend", "/api/jobs", "/api/upload", "/api/capture"}
+NO_RUN = {"/api/runs", "/api/trend", "/api/jobs", "/api/upload", "/api/capture", "/api/tables"}
 
 numbers = itertools.count(1)
 
