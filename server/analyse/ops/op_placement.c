@@ -186,9 +186,9 @@ void op_placement_find(const struct selection *selections, uint32_t count, struc
     for (uint32_t i = 0; i < count; i++) {
         bool calls_back = add_ops(&work, &selections[i]);
 
-        calls_back |= places_add_host_ops(&work, &selections[i]);
+        calls_back |= op_placement_add_host_ops(&work, &selections[i]);
         if (!calls_back)
-            places_add_callbacks(&work, &selections[i]);
+            op_placement_add_callbacks(&work, &selections[i]);
     }
     finish(&work);
 }

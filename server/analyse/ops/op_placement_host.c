@@ -129,7 +129,7 @@ static bool find_host_ops(const struct host_trace *host, struct host_ops *ops)
     return any;
 }
 
-bool places_add_host_ops(struct op_placement_work *work, const struct selection *selection)
+bool op_placement_add_host_ops(struct op_placement_work *work, const struct selection *selection)
 {
     const struct trace *trace = selection->host->trace;
     struct host_ops ops = {.by = memory_zeroed((size_t)trace->name_count + 1, 1),
@@ -210,7 +210,7 @@ static struct place_sum join_intervals(const struct selection *selection, struct
 }
 
 /* Where devices are apart from the host, its threads tell of callbacks. */
-void places_add_callbacks(struct op_placement_work *work, const struct selection *selection)
+void op_placement_add_callbacks(struct op_placement_work *work, const struct selection *selection)
 {
     const struct trace *trace = selection->host->trace;
     const struct name_stats *stats;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside places*.c. */
+/* Inside op_placement*.c. */
 #ifndef JVIEWD_ANALYSE_OPS_OP_PLACEMENT_PARTS_H
 #define JVIEWD_ANALYSE_OPS_OP_PLACEMENT_PARTS_H
 
@@ -27,7 +27,7 @@ void op_placement_add_movable(struct op_placement_work *work, struct str name, e
 bool op_placement_has_devices(const struct trace *trace);
 
 /* op_placement_host.c. Did ops of the host call back? Then its threads' slices tell that again. */
-bool places_add_host_ops(struct op_placement_work *work, const struct selection *selection);
-void places_add_callbacks(struct op_placement_work *work, const struct selection *selection);
+bool op_placement_add_host_ops(struct op_placement_work *work, const struct selection *selection);
+void op_placement_add_callbacks(struct op_placement_work *work, const struct selection *selection);
 
 #endif
