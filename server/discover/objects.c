@@ -107,9 +107,10 @@ static void enter(struct scan_objects *objects, struct str path, struct str dire
     objects->scan->directories++;
     objects->is_skipped = true;
     if ((directory.count > 0 && !count_parts(directory, &parts)) || path.at[0] == '/')
-        add_note(objects, path, "a name that no directory can have, as \"..\" or none: not shown");
+        add_note(objects, path,
+                 "a name that no file can have, such as \"..\" or an empty one: not shown");
     else if (directory.count > 0 && parts > objects->options.depth_max)
-        add_note(objects, directory, "too deep below the root, not looked at");
+        add_note(objects, directory, "too deep below the root, not scanned");
     else
         objects->is_skipped = has_skipped_part(directory);
     objects->in_session = !objects->is_skipped && session_is_named(objects->scan->root, directory);
@@ -130,7 +131,7 @@ bool scan_objects_add(struct scan_objects *objects, const struct scan_file *file
 
     objects->took = false;
     if (++scan->entries > objects->options.entries_max) {
-        add_note(objects, STR("."), "too many objects below the place: the scan ends here");
+        add_note(objects, STR("."), "too many objects below the address: the scan stops here");
         scan->may_say = true;
         return false;
     }

@@ -229,9 +229,7 @@ static enum status tell_silence(struct bucket *place, const struct error *why, s
     if (!had)
         return fail(err, why->code, "%s", why->message);
     return fail(err, why->code, "%.*s",
-                STR_ARG(str_format(arena,
-                                   "%s (since %s; what was listed "
-                                   "before stays)",
+                STR_ARG(str_format(arena, "%s (since %s; runs listed before stay listed)",
                                    why->message, since)));
 }
 

@@ -65,7 +65,7 @@ bool shared_get(struct ingest *ingest, const struct child_job *job, struct arena
     if (status == OK)
         status = index_result_parse(known, arena, ret, &err);
     if (status != OK && status != ERR_NOT_FOUND)
-        log_warning("%s: it is indexed here instead", err.message);
+        log_warning("%s: the run is indexed on this machine instead", err.message);
     return status == OK && ret->outcome == OUTCOME_INDEXED && strcmp(ret->content, content) == 0;
 }
 
@@ -82,5 +82,5 @@ void shared_put(struct ingest *ingest, const struct index_result *result, const 
         return;
     if (index_store_put(store, result->content, segment, attribution, result->line, &err) != OK &&
         !atomic_flag_test_and_set(&told))
-        log_warning("what is indexed here is not shared: %s", err.message);
+        log_warning("indexes of this machine are not shared: %s", err.message);
 }

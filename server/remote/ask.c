@@ -202,7 +202,7 @@ static bool take_refusal(struct remote *remote, const struct credentials *used)
 static const char *of_whom(const struct credentials *used, struct arena *arena)
 {
     if (used->is_nobody)
-        return str_format(arena, "nobody, for no credentials were found (%.*s)",
+        return str_format(arena, "anonymous access, because no credentials were found (%.*s)",
                           STR_ARG(used->passed))
             .at;
     return str_format(arena, "%.*s (%.*s)", STR_ARG(used->who), STR_ARG(used->from)).at;
@@ -220,7 +220,7 @@ static enum status tell_refusal(const struct remote *remote, const struct ask *a
         return fail(err, ERR_CONFLICT, "%.*s: the object was replaced while it was read",
                     STR_ARG(remote->name));
     if (said->status == 404 && ask->key.count > 0)
-        return fail(err, ERR_NOT_FOUND, "%.*s: the object %.*s is not there any more",
+        return fail(err, ERR_NOT_FOUND, "%.*s: the object %.*s no longer exists",
                     STR_ARG(remote->name), STR_ARG(ask->key));
     if (said->status == 404)
         return fail(err, ERR_NOT_FOUND,
@@ -233,14 +233,14 @@ static enum status tell_refusal(const struct remote *remote, const struct ask *a
                     remote->provider->title, of_whom(used, arena), said->status, STR_ARG(code),
                     remote->provider->remedy);
     if (said->status == 407)
-        return fail(err, ERR_PERMISSION,
-                    "%.*s: the proxy wants a password (407): https_proxy=http://USER:PASSWORD@HOST "
-                    "gives one",
-                    STR_ARG(remote->name));
+        return fail(
+            err, ERR_PERMISSION,
+            "%.*s: the proxy requires a password (407): set https_proxy=http://USER:PASSWORD@HOST",
+            STR_ARG(remote->name));
     if (said->status >= 300 && said->status < 400)
         return fail(err, ERR_IO,
-                    "%.*s: %s sends us elsewhere (%ld%.*s), and credentials go to no other host: "
-                    "set the region (AWS_REGION) or the endpoint (AWS_ENDPOINT_URL)",
+                    "%.*s: %s redirects to another host (%ld%.*s), and credentials are not sent "
+                    "there: set the region (AWS_REGION) or the endpoint (AWS_ENDPOINT_URL)",
                     STR_ARG(remote->name), remote->endpoint, said->status, STR_ARG(code));
     return fail(err, ERR_IO, "%.*s: %s answers %ld%.*s%s%.*s", STR_ARG(remote->name),
                 remote->endpoint, said->status, STR_ARG(code), told->message.count > 0 ? ": " : "",

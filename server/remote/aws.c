@@ -91,9 +91,9 @@ static enum status from_environment(struct credentials *ret, bool *ret_found, st
     if (!*ret_found)
         return OK;
     if (id.count == 0 || secret.count == 0)
-        return fail(err, ERR_INVALID,
-                    "of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY only one is set: set both, or "
-                    "none");
+        return fail(
+            err, ERR_INVALID,
+            "only one of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY is set: set both or neither");
     ret->key = (struct sigv4_key){id, secret, environment("AWS_SESSION_TOKEN")};
     tell_key(ret, STR("AWS_ACCESS_KEY_ID in the environment"));
     return OK;
@@ -116,15 +116,15 @@ static enum status from_role(struct remote *remote, const struct aws_profile *pr
     aws_profile_read(profile->source, ret->arena, &source);
     if (profile->source.count == 0 || depth > 3)
         return fail(err, ERR_UNSUPPORTED,
-                    "the profile \"%.*s\" takes a role from no source_profile: set one, or run "
-                    "`eval \"$(aws configure export-credentials --format env)\"` first",
+                    "the profile \"%.*s\" has a role but no source_profile: set one, or run `eval "
+                    "\"$(aws configure export-credentials --format env)\"` first",
                     STR_ARG(profile->name));
     if (str_equal(profile->source, profile->name) && source.key.count > 0)
         lender.key = (struct sigv4_key){source.key, source.secret, source.token};
     else
         TRY(from_profile(remote, &source, depth + 1, &lender, &found, err));
     if (lender.key.id.count == 0)
-        return fail(err, ERR_NOT_FOUND, "the source_profile \"%.*s\" holds no key",
+        return fail(err, ERR_NOT_FOUND, "the source_profile \"%.*s\" contains no key",
                     STR_ARG(profile->source));
     return aws_assume_role(remote, profile->role, profile->session, &lender.key, ret, err);
 }
@@ -143,7 +143,7 @@ static enum status from_profile(struct remote *remote, const struct aws_profile 
     if (profile->key.count > 0) {
         if (profile->secret.count == 0)
             return fail(err, ERR_INVALID,
-                        "the profile \"%.*s\" has aws_access_key_id and no aws_secret_access_key",
+                        "the profile \"%.*s\" has aws_access_key_id but no aws_secret_access_key",
                         STR_ARG(profile->name));
         ret->key = (struct sigv4_key){profile->key, profile->secret, profile->token};
         tell_key(ret,
@@ -151,13 +151,13 @@ static enum status from_profile(struct remote *remote, const struct aws_profile 
         return OK;
     }
     if (profile->sso.count > 0 || profile->process.count > 0)
-        return fail(err, ERR_UNSUPPORTED,
-                    "the profile \"%.*s\" gets its keys by %s, which is left to AWS's own program: "
-                    "run `eval \"$(aws configure export-credentials --profile %.*s --format "
-                    "env)\"` first",
-                    STR_ARG(profile->name),
-                    profile->sso.count > 0 ? "single sign-on" : "credential_process",
-                    STR_ARG(profile->name));
+        return fail(
+            err, ERR_UNSUPPORTED,
+            "the profile \"%.*s\" gets its keys by %s, which only AWS's own program supports: run "
+            "`eval \"$(aws configure export-credentials --profile %.*s --format env)\"` first",
+            STR_ARG(profile->name),
+            profile->sso.count > 0 ? "single sign-on" : "credential_process",
+            STR_ARG(profile->name));
     return OK;
 }
 
@@ -170,8 +170,8 @@ static enum status from_files(struct remote *remote, struct credentials *ret, bo
     aws_profile_read(aws_profile_name(), ret->arena, &profile);
     if (is_named && !profile.is_there)
         return fail(err, ERR_NOT_FOUND,
-                    "the profile \"%.*s\" of AWS_PROFILE stands neither in ~/.aws/credentials nor "
-                    "in ~/.aws/config",
+                    "the profile \"%.*s\" of AWS_PROFILE is neither in ~/.aws/credentials nor in "
+                    "~/.aws/config",
                     STR_ARG(profile.name));
     return from_profile(remote, &profile, 0, ret, ret_found, err);
 }

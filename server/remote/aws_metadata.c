@@ -49,11 +49,11 @@ enum status aws_container(struct remote *remote, struct credentials *ret, struct
     if (relative.count > 0)
         url = str_format(ret->arena, CONTAINER "%.*s", STR_ARG(relative));
     if (url.count == 0)
-        return fail(err, ERR_NOT_FOUND, "this is no container of AWS");
+        return fail(err, ERR_NOT_FOUND, "this is not an AWS container");
     if (!may_be_told(url))
         return fail(err, ERR_PERMISSION,
-                    "AWS_CONTAINER_CREDENTIALS_FULL_URI is neither of this machine nor https: it "
-                    "is not asked");
+                    "AWS_CONTAINER_CREDENTIALS_FULL_URI is neither on this machine nor https: it "
+                    "is not used");
     struct wire_ask ask = {.method = "GET", .url = url, .is_near = true};
 
     TRY(read_token(ret->arena, &token, err));
@@ -61,7 +61,7 @@ enum status aws_container(struct remote *remote, struct credentials *ret, struct
         wire_header(&ask, str_format(ret->arena, "Authorization: %.*s", STR_ARG(token)));
     TRY(remote_authority(remote, &ask, "the container's credentials", ret->arena, &body, err));
     TRY(document_keys_json(body, ret->arena, &ret->key, &ret->ends_s, err));
-    ret->who = str_format(ret->arena, "the access key %.*s for a time", STR_ARG(ret->key.id));
+    ret->who = str_format(ret->arena, "the temporary access key %.*s", STR_ARG(ret->key.id));
     ret->from = STR("this container's role");
     return OK;
 }
@@ -97,7 +97,7 @@ enum status aws_machine(struct remote *remote, struct credentials *ret, struct e
     struct bytes body;
 
     if (str_equal_fold(environment("AWS_EC2_METADATA_DISABLED"), STR("true")))
-        return fail(err, ERR_NOT_FOUND, "this machine's metadata is not asked");
+        return fail(err, ERR_NOT_FOUND, "this machine's metadata is not used");
     if (base.count == 0)
         base = STR(MACHINE);
     while (base.at[base.count - 1] == '/')
@@ -105,7 +105,7 @@ enum status aws_machine(struct remote *remote, struct credentials *ret, struct e
     if (ask_machine(remote, base, "PUT", STR("api/token"),
                     STR("X-aws-ec2-metadata-token-ttl-seconds: 21600"), ret->arena, &body,
                     &absent) != OK)
-        return fail(err, ERR_NOT_FOUND, "this is no machine of AWS: %s", absent.message);
+        return fail(err, ERR_NOT_FOUND, "this is not an AWS machine: %s", absent.message);
     struct str header =
         str_format(ret->arena, "X-aws-ec2-metadata-token: %.*s", STR_ARG(line_of(body)));
 

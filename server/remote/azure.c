@@ -94,8 +94,8 @@ static enum status sign(const struct remote *remote, const struct ask *ask, stru
 
     if (!base64_read(key, arena, &secret))
         return fail(err, ERR_INVALID,
-                    "the key of the account is no Base64: check "
-                    "AZURE_STORAGE_KEY or the connection string");
+                    "the account key is not valid Base64: check AZURE_STORAGE_KEY or the "
+                    "connection string");
     TRY(digest_hmac(secret, bytes_of(text), &digest, err));
     *ret = str_format(arena, "Authorization: SharedKey %s:%.*s", remote->region,
                       STR_ARG(base64_of((struct bytes){digest.at, DIGEST_BYTES}, arena)));
@@ -162,7 +162,7 @@ static enum status prepare(struct remote *remote, const struct ask *ask,
         wire_header(ret, authorization);
     } else if (credentials->token.text.count > 0) {
         if (!str_starts(endpoint, STR("https://")))
-            return fail(err, ERR_PERMISSION, "a bearer token goes over https alone");
+            return fail(err, ERR_PERMISSION, "a bearer token is sent over https only");
         wire_header(
             ret, str_format(arena, "Authorization: Bearer %.*s", STR_ARG(credentials->token.text)));
     } else if (credentials->sas.count > 0) {
@@ -193,7 +193,7 @@ const struct provider provider_azure = {
     .prepare = prepare,
     .list_query = list_query,
     .read_list = document_azure_list,
-    .remedy = "give it the role Storage Blob Data Reader on the container, or name other "
+    .remedy = "give it the role Storage Blob Data Reader on the container, or use other "
               "credentials (AZURE_STORAGE_CONNECTION_STRING, AZURE_STORAGE_ACCOUNT with "
               "AZURE_STORAGE_KEY or AZURE_STORAGE_SAS_TOKEN)",
 };

@@ -108,7 +108,7 @@ enum status azure_account_read(const struct address *address, struct arena *aren
         *ret = (struct azure_account){none, none, none, none, none};
         read_variables(address, arena, ret);
         if (ret->endpoint.count > 0 && !is_of_azure(ret->endpoint))
-            return fail(err, ERR_INVALID, "%.*s is no host of Azure's storage",
+            return fail(err, ERR_INVALID, "%.*s is not an Azure storage host",
                         STR_ARG(ret->endpoint));
     }
     while (ret->endpoint.count > 0 && ret->endpoint.at[ret->endpoint.count - 1] == '/')
@@ -118,7 +118,7 @@ enum status azure_account_read(const struct address *address, struct arena *aren
     if (ret->endpoint.count == 0 ||
         (!str_starts(ret->endpoint, STR("https://")) && !str_starts(ret->endpoint, STR("http://"))))
         return fail(err, ERR_INVALID,
-                    "no storage account is named: set AZURE_STORAGE_ACCOUNT or "
+                    "no storage account is given: set AZURE_STORAGE_ACCOUNT or "
                     "AZURE_STORAGE_CONNECTION_STRING, or write "
                     "abfs://CONTAINER@ACCOUNT.dfs.core.windows.net/PATH");
     return OK;
@@ -148,7 +148,7 @@ static enum status of_client(struct remote *remote, struct str tenant, struct st
     while (authority.count > 0 && authority.at[authority.count - 1] == '/')
         authority.count--;
     if (!str_starts(authority, STR("https://")))
-        return fail(err, ERR_INVALID, "AZURE_AUTHORITY_HOST is no https address");
+        return fail(err, ERR_INVALID, "AZURE_AUTHORITY_HOST is not an https address");
     if (secret.count > 0) {
         form = query_put(form, "client_secret", secret, ret->arena);
     } else {

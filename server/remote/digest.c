@@ -40,11 +40,11 @@ static enum status sign(const struct library *library, EVP_PKEY *key, EVP_MD_CTX
 
     if (library->EVP_DigestSignInit(context, NULL, library->EVP_sha256(), NULL, key) != 1 ||
         library->EVP_DigestSign(context, NULL, &size, bytes.at, bytes.count) != 1)
-        return fail(err, ERR_INVALID, "the private key signs nothing");
+        return fail(err, ERR_INVALID, "signing with the private key failed");
     uint8_t *at = arena_alloc(arena, size + 1, 1);
 
     if (library->EVP_DigestSign(context, at, &size, bytes.at, bytes.count) != 1)
-        return fail(err, ERR_INVALID, "the private key signs nothing");
+        return fail(err, ERR_INVALID, "signing with the private key failed");
     *ret = (struct bytes){at, size};
     return OK;
 }
@@ -60,7 +60,7 @@ enum status digest_rsa(struct str pem, struct bytes bytes, struct arena *arena, 
 
     library->BIO_free(bio);
     if (key == NULL)
-        return fail(err, ERR_INVALID, "its private key is no PEM");
+        return fail(err, ERR_INVALID, "its private key is not in PEM format");
     EVP_MD_CTX *context = library->EVP_MD_CTX_new();
     enum status status = sign(library, key, context, bytes, arena, ret, err);
 

@@ -12,11 +12,11 @@ static json_t *load(struct bytes bytes, struct error *err)
     json_t *ret = json_loadb((const char *)bytes.at, bytes.count, 0, &why);
 
     if (ret == NULL)
-        fail(err, ERR_FORMAT, "the answer is no JSON: byte %d is unexpected", why.position);
+        fail(err, ERR_FORMAT, "the answer is not valid JSON: byte %d is unexpected", why.position);
     else if (!json_is_object(ret)) {
         json_decref(ret);
         ret = NULL;
-        fail(err, ERR_FORMAT, "the answer is no JSON object");
+        fail(err, ERR_FORMAT, "the answer is not a JSON object");
     }
     return ret;
 }
@@ -71,7 +71,8 @@ enum status document_google_list(struct bytes bytes, struct arena *arena, struct
     enum status status = OK;
 
     if (count > OBJECTS_MAX || (items != NULL && !json_is_array(items)))
-        status = fail(err, ERR_FORMAT, "the answer is no list of at most %d objects", OBJECTS_MAX);
+        status =
+            fail(err, ERR_FORMAT, "the answer is not a list of at most %d objects", OBJECTS_MAX);
     ret->at = arena_array(arena, struct remote_object, count + 1);
     for (size_t i = 0; status == OK && i < count; i++)
         ret->count += take_object(json_array_get(items, i), arena, &ret->at[ret->count]);
@@ -175,5 +176,5 @@ enum status document_google_file(struct bytes bytes, struct arena *arena, struct
         ret->token_uri = member(object, "token_url", arena);
     take_source(json_object_get(object, "credential_source"), arena, ret);
     json_decref(object);
-    return ret->type.count > 0 ? OK : fail(err, ERR_FORMAT, "it says no \"type\"");
+    return ret->type.count > 0 ? OK : fail(err, ERR_FORMAT, "it has no \"type\"");
 }

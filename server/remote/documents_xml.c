@@ -46,7 +46,7 @@ static void XMLCALL begin(void *data, const XML_Char *name, const XML_Char **att
     (void)attributes;
 
     if (xml->depth == DEPTH_MAX || at + count + 2 > PATH_BYTES_MAX) {
-        refuse(xml, "its elements are nested too deep");
+        refuse(xml, "its elements are nested too deeply");
         return;
     }
     if (at > 0)
@@ -85,7 +85,7 @@ static void XMLCALL doctype(void *data, const XML_Char *name, const XML_Char *sy
     (void)system;
     (void)public;
     (void)has_internal;
-    refuse(data, "it has a document type, which no store writes");
+    refuse(data, "it has a document type declaration, which stores do not write");
 }
 
 static enum status xml_read(struct bytes bytes, visit *each, void *data, struct error *err)
@@ -95,14 +95,14 @@ static enum status xml_read(struct bytes bytes, visit *each, void *data, struct 
 
     xml.parser = XML_ParserCreate("UTF-8");
     if (xml.parser == NULL)
-        return fail(err, ERR_LIMIT, "expat has no room");
+        return fail(err, ERR_LIMIT, "expat is out of memory");
     XML_SetUserData(xml.parser, &xml);
     XML_SetElementHandler(xml.parser, begin, end);
     XML_SetCharacterDataHandler(xml.parser, characters);
     XML_SetStartDoctypeDeclHandler(xml.parser, doctype);
     if (XML_Parse(xml.parser, (const char *)bytes.at, (int)bytes.count, 1) != XML_STATUS_OK)
         status =
-            fail(err, ERR_FORMAT, "the answer is no XML of a store: %s, at byte %lld",
+            fail(err, ERR_FORMAT, "the answer is not the XML of a store: %s, at byte %lld",
                  xml.refusal != NULL ? xml.refusal : XML_ErrorString(XML_GetErrorCode(xml.parser)),
                  (long long)XML_GetCurrentByteIndex(xml.parser));
     XML_ParserFree(xml.parser);
@@ -188,7 +188,7 @@ static void visit_s3(void *data, struct str path, struct str text)
 static enum status judge_list(const struct list_reading *reading, struct error *err)
 {
     if (!reading->is_list)
-        return fail(err, ERR_FORMAT, "the answer is no list of objects");
+        return fail(err, ERR_FORMAT, "the answer is not a list of objects");
     return reading->too_many
                ? fail(err, ERR_FORMAT, "one page of the list has more than %d objects", OBJECTS_MAX)
                : OK;
@@ -208,7 +208,7 @@ enum status document_s3_list(struct bytes bytes, struct arena *arena, struct pag
     if (!reading.is_truncated)
         ret->next = STR("");
     else if (ret->next.count == 0)
-        return fail(err, ERR_FORMAT, "the list says that it goes on, and not where");
+        return fail(err, ERR_FORMAT, "the list says that it continues, but not where");
     return OK;
 }
 

@@ -71,15 +71,15 @@ static enum status check(struct part *part, const struct wire_said *said)
             (str_to_u64(wire_said_header(said, "content-length"), &length) &&
              length != fetch->total))
             return fail(&part->err, ERR_CONFLICT,
-                        "%.*s: a part of %.*s was asked for, and another length comes",
+                        "%.*s: the store sent a part of %.*s with another length than requested",
                         STR_ARG(name), STR_ARG(fetch->key));
     } else if (!range_read(wire_said_header(said, "content-range"), &start, &end, &total) ||
                start != part->at || end >= part->end) {
-        return fail(&part->err, ERR_IO, "%.*s: another part of %.*s comes than was asked for",
+        return fail(&part->err, ERR_IO, "%.*s: the store sent another part of %.*s than requested",
                     STR_ARG(name), STR_ARG(fetch->key));
     } else if (total != fetch->total) {
         return fail(&part->err, ERR_CONFLICT,
-                    "%.*s: %.*s has %llu bytes, and its list says %llu: it was replaced",
+                    "%.*s: %.*s has %llu bytes, but the list says %llu: it was replaced",
                     STR_ARG(name), STR_ARG(fetch->key), total, (unsigned long long)fetch->total);
     }
     if (fetch->remote->provider->version_header != NULL)
@@ -99,7 +99,7 @@ static bool take(void *data, const struct wire_said *said, struct bytes bytes)
         return false;
     part->was_checked = true;
     if (bytes.count > part->end - part->at) {
-        fail(&part->err, ERR_IO, "%.*s: more bytes of %.*s come than were asked for",
+        fail(&part->err, ERR_IO, "%.*s: the store sent more bytes of %.*s than requested",
              STR_ARG(fetch->remote->name), STR_ARG(fetch->key));
         return false;
     }

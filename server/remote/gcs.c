@@ -24,7 +24,7 @@ static enum status begin(struct remote *remote, struct error *err)
     if (host.count + 8 > sizeof remote->endpoint || memchr(host.at, '@', host.count) != NULL ||
         memchr(host.at, '?', host.count) != NULL)
         return fail(err, ERR_INVALID,
-                    "STORAGE_EMULATOR_HOST is no address such as localhost:9023 or "
+                    "STORAGE_EMULATOR_HOST must be an address such as localhost:9023 or "
                     "http://localhost:9023");
     snprintf(remote->endpoint, sizeof remote->endpoint, "%s%.*s", is_url ? "" : "http://",
              STR_ARG(host));
@@ -105,6 +105,6 @@ const struct provider provider_gcs = {
     .list_query = list_query,
     .read_list = document_google_list,
     .version_header = "x-goog-generation",
-    .remedy = "give it the role Storage Object Viewer on the bucket, or become somebody else "
+    .remedy = "give it the role Storage Object Viewer on the bucket, or use another identity "
               "(`gcloud auth application-default login`, or GOOGLE_APPLICATION_CREDENTIALS=FILE)",
 };

@@ -36,7 +36,8 @@ static enum status check_uri(struct str uri, struct error *err)
     if (str_starts(host, STR("localhost:")) || str_starts(host, STR("127.0.0.1:")))
         return OK;
     return fail(err, ERR_PERMISSION,
-                "its token address %.*s is none of Google's: no key is sent there", STR_ARG(host));
+                "its token address %.*s does not belong to Google: the key is not sent there",
+                STR_ARG(host));
 }
 
 static enum status ask_token(struct remote *remote, struct str uri, struct str form,
@@ -88,7 +89,7 @@ static enum status of_service_account(struct remote *remote, const struct google
 
     if (file->email.count == 0 || file->key.count == 0 || !is_plain(file->email) ||
         !is_plain(file->key_id) || !is_plain(uri))
-        return fail(err, ERR_FORMAT, "it holds no client_email or no private_key");
+        return fail(err, ERR_FORMAT, "it contains no client_email or no private_key");
     TRY(google_claim(file, remote_now_s(remote), ret->arena, &claim, err));
     struct str form = query_put(STR(""), "grant_type",
                                 STR("urn:ietf:params:oauth:grant-type:jwt-bearer"), ret->arena);
@@ -104,7 +105,7 @@ static enum status of_user(struct remote *remote, const struct google_file *file
 
     if (file->refresh.count == 0)
         return fail(err, ERR_FORMAT,
-                    "it holds no refresh_token: run `gcloud auth application-default login`");
+                    "it contains no refresh_token: run `gcloud auth application-default login`");
     form = query_put(form, "client_secret", file->client_secret, ret->arena);
     form = query_put(form, "grant_type", STR("refresh_token"), ret->arena);
     form = query_put(form, "refresh_token", file->refresh, ret->arena);
@@ -120,8 +121,8 @@ static enum status subject_token(const struct google_file *file, struct arena *a
 
     if (file->subject_file.count == 0)
         return fail(err, ERR_UNSUPPORTED,
-                    "its credential_source is no file: others (url, executable, aws) are not "
-                    "understood; let `gcloud auth application-default login` make one");
+                    "its credential_source is not a file: others (url, executable, aws) are not "
+                    "supported; use `gcloud auth application-default login`");
     TRY(secret_file(file->subject_file, arena, &bytes, err));
     *ret = (struct str){(const char *)bytes.at, bytes.count};
     if (file->subject_field.count > 0)
@@ -186,7 +187,7 @@ static enum status use_file(struct remote *remote, struct str path, struct bytes
         status = of_other_party(remote, &file, ret, err);
     else if (status == OK)
         status = fail(err, ERR_UNSUPPORTED,
-                      "credentials of the type \"%.*s\" are not understood: service_account, "
+                      "credentials of type \"%.*s\" are not supported; service_account, "
                       "authorized_user and external_account are",
                       STR_ARG(file.type));
     if (status != OK)

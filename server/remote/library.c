@@ -44,11 +44,11 @@ static void load(void)
     CRYPTO_CALLS(FIND_CRYPTO)
     if (!whole)
         fail(&trouble, ERR_UNSUPPORTED,
-             "places in the network need %s, which this system lacks: install it (Debian, Ubuntu: "
-             "apt install libcurl4; Fedora: dnf install libcurl)",
+             "buckets and web addresses need %s, which is not installed (Debian, Ubuntu: apt "
+             "install libcurl4; Fedora: dnf install libcurl)",
              crypto == NULL ? "OpenSSL's libcrypto" : "libcurl");
     else if (loaded.curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-        fail(&trouble, ERR_UNSUPPORTED, "libcurl does not start");
+        fail(&trouble, ERR_UNSUPPORTED, "libcurl cannot be initialised");
 }
 
 enum status library_load(const struct library **ret, struct error *err)

@@ -47,7 +47,7 @@ enum status remote_open(struct str place, struct remote **ret, struct error *err
 
     if (!address_read(place, remote->arena, &remote->address))
         status = fail(err, ERR_INVALID,
-                      "this is no place such as gs://bucket/path, s3://bucket/path, "
+                      "this is not an address such as gs://bucket/path, s3://bucket/path, "
                       "az://container/path or https://host/file, without a password in it");
     if (status == OK) {
         remote->provider = provider_of(&remote->address);
@@ -166,8 +166,8 @@ static enum status list_below(struct listing *listing, struct error *err)
         if (page.next.count == 0 || !listing->goes_on)
             break;
         if (str_equal(page.next, next)) {
-            status = fail(err, ERR_FORMAT, "%.*s: the list begins again and again",
-                          STR_ARG(listing->remote->name));
+            status =
+                fail(err, ERR_FORMAT, "%.*s: the list never ends", STR_ARG(listing->remote->name));
             break;
         }
         next = page.next;

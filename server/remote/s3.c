@@ -35,7 +35,7 @@ static enum status take_endpoint(struct remote *remote, struct str given, struct
 
     if (!good || given.count >= sizeof remote->endpoint)
         return fail(err, ERR_INVALID,
-                    "AWS_ENDPOINT_URL is no address such as http://localhost:9000 or "
+                    "AWS_ENDPOINT_URL must be an address such as http://localhost:9000 or "
                     "https://minio.example.org");
     snprintf(remote->endpoint, sizeof remote->endpoint, "%.*s", STR_ARG(given));
     remote->is_given = true;
@@ -66,8 +66,8 @@ static enum status begin(struct remote *remote, struct error *err)
         if (!((region.at[i] >= 'a' && region.at[i] <= 'z') || region.at[i] == '-' ||
               (region.at[i] >= '0' && region.at[i] <= '9')))
             return fail(err, ERR_INVALID,
-                        "the region \"%.*s\" is none such as eu-west-1: check "
-                        "AWS_REGION and ~/.aws/config",
+                        "the region \"%.*s\" is not a region such as eu-west-1: check AWS_REGION "
+                        "and ~/.aws/config",
                         STR_ARG(region));
     snprintf(remote->region, sizeof remote->region, "%.*s", STR_ARG(region));
     wire_trust(remote->wire,
@@ -202,6 +202,6 @@ const struct provider provider_s3 = {
     .list_query = list_query,
     .read_list = document_s3_list,
     .moved = moved,
-    .remedy = "give it s3:ListBucket and s3:GetObject there, or name other credentials "
+    .remedy = "grant it s3:ListBucket and s3:GetObject there, or use other credentials "
               "(AWS_PROFILE=NAME, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY)",
 };

@@ -25,7 +25,7 @@ static enum status find(struct remote *remote, struct credentials *ret, struct e
     (void)err;
     ret->is_nobody = true;
     ret->who = STR("nobody (anonymous)");
-    ret->from = STR("a file behind https is read without credentials");
+    ret->from = STR("a file on a web server is read without credentials");
     ret->passed = ret->from;
     return OK;
 }
@@ -124,11 +124,11 @@ static enum status follow(struct remote *remote, struct wire_said *ret, struct a
         url = next_url(url, str_copy(arena, wire_said_header(ret, "location")), arena);
         if (url.count == 0)
             return fail(err, ERR_PERMISSION,
-                        "it sends us on to an address that is not https: that is not followed");
+                        "it redirects to an address that is not https, which is not followed");
         wire_said_free(ret);
         *ret = (struct wire_said){0};
     }
-    return fail(err, ERR_IO, "it sends us on more than %d times", REDIRECTS_MAX);
+    return fail(err, ERR_IO, "it redirects more than %d times", REDIRECTS_MAX);
 }
 
 static bool total_of(const struct wire_said *said, uint64_t *ret)
@@ -145,19 +145,19 @@ static enum status take_look(struct remote *remote, const struct wire_said *said
                              struct remote_object *ret, struct arena *arena, struct error *err)
 {
     if (said->status == 404 || said->status == 410)
-        return fail(err, ERR_NOT_FOUND, "nothing lies there (%ld)", said->status);
+        return fail(err, ERR_NOT_FOUND, "there is no such file (%ld)", said->status);
     if (said->status == 401 || said->status == 403)
         return fail(err, ERR_PERMISSION,
-                    "it is not given to everybody (%ld): download it with what may, as curl -O, "
-                    "and name the file",
+                    "it is not public (%ld): download it with a program that has access, such as "
+                    "curl -O, and open the file",
                     said->status);
     if (said->status != 200 && said->status != 206)
         return fail(err, ERR_IO, "the server answers %ld", said->status);
     *ret = (struct remote_object){.version = str_copy(arena, wire_said_header(said, "etag"))};
     if (!total_of(said, &ret->bytes))
         return fail(err, ERR_UNSUPPORTED,
-                    "the server does not say how long the file is: download it with curl -O, and "
-                    "name the file");
+                    "the server does not state the size of the file: download it with curl -O, and "
+                    "open the file");
     (void)time_read(wire_said_header(said, "last-modified"), &ret->modified_ns);
     if (ret->version.count == 0)
         ret->version = str_copy(arena, wire_said_header(said, "last-modified"));
@@ -184,5 +184,5 @@ const struct provider provider_web = {
     .begin = begin,
     .find = find,
     .prepare = prepare,
-    .remedy = "download it with what may, as curl -O, and name the file",
+    .remedy = "download it with a program that has access, such as curl -O, and open the file",
 };

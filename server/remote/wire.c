@@ -307,9 +307,11 @@ static enum status check_lines(const struct wire_ask *ask, struct error *err)
 
     for (uint32_t i = 0; i < ask->header_count; i++)
         good = good && is_one_line(ask->headers[i]);
-    return good ? OK
-                : fail(err, ERR_INVALID,
-                       "a key, a token or a name holds a line break or another control character");
+    return good
+               ? OK
+               : fail(
+                     err, ERR_INVALID,
+                     "a key, a token or a name contains a line break or another control character");
 }
 
 /* "https://host:9000/a?b" -> "host:9000": what may be said of where a request went. */
@@ -333,24 +335,25 @@ static enum status tell_failure(const struct exchange *exchange, CURLcode code, 
     if (wire_is_cancelled(exchange->wire))
         return fail(err, ERR_CANCELLED, "the program ends");
     if (exchange->was_private)
-        return fail(err, ERR_PERMISSION,
-                    "a redirect leads to %.*s, an address of a private network: it is not asked",
-                    STR_ARG(host));
+        return fail(
+            err, ERR_PERMISSION,
+            "a redirect leads to %.*s, an address in a private network, which is not followed",
+            STR_ARG(host));
     if (exchange->is_full)
         return fail(err, ERR_LIMIT, "%.*s answers with more than %d MiB", STR_ARG(host),
                     WIRE_BODY_MAX >> 20);
     if (code == CURLE_COULDNT_RESOLVE_HOST)
         return fail(err, ERR_IO,
-                    "the name %.*s has no address here: check the network, or https_proxy",
+                    "the host name %.*s cannot be resolved: check the network, or https_proxy",
                     STR_ARG(host));
     if (code == CURLE_COULDNT_RESOLVE_PROXY)
-        return fail(err, ERR_IO, "the proxy's name has no address: check https_proxy");
+        return fail(err, ERR_IO, "the proxy's host name cannot be resolved: check https_proxy");
     if (code == CURLE_COULDNT_CONNECT || code == CURLE_OPERATION_TIMEDOUT)
         return fail(err, ERR_IO, "%.*s does not answer (%s)", STR_ARG(host), why);
     if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE)
         return fail(err, ERR_PERMISSION,
-                    "the certificate of %.*s is not trusted (%s): CURL_CA_BUNDLE or AWS_CA_BUNDLE "
-                    "names a file of others that are",
+                    "the certificate of %.*s is not trusted (%s): name a file of trusted "
+                    "certificates with CURL_CA_BUNDLE or AWS_CA_BUNDLE",
                     STR_ARG(host), why);
     return fail(err, ERR_IO, "%.*s: %s", STR_ARG(host), why);
 }
@@ -393,7 +396,7 @@ enum status wire_exchange(struct wire *wire, const struct wire_ask *ask, struct 
     TRY(check_lines(ask, err));
     exchange.curl = take_handle(wire);
     if (exchange.curl == NULL)
-        return fail(err, ERR_LIMIT, "libcurl has no room for a request");
+        return fail(err, ERR_LIMIT, "libcurl is out of memory");
     struct arena *arena = arena_create();
 
     for (uint32_t i = 0; i < ask->header_count; i++)

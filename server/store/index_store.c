@@ -29,7 +29,7 @@ enum status index_store_open(const char *dir, struct index_store **ret, struct e
     if (strstr(dir, "://") != NULL)
         return fail(err, ERR_INVALID, "--index-store takes a directory, not the address %s", dir);
     if (strlen(dir) >= DIR_SIZE)
-        return fail(err, ERR_INVALID, "the path behind --index-store is too long");
+        return fail(err, ERR_INVALID, "the path of --index-store is too long");
     if (stat(dir, &seen) != 0)
         TRY(directory_make(dir, err));
     struct index_store *store = memory_resize(NULL, 1, sizeof *store);
@@ -170,14 +170,14 @@ enum status index_store_get(const struct index_store *store, const char content[
     TRY(copy_out(path, attribution_path, sums[1], err));
     for (int i = 0; i < 2; i++) {
         if (!str_equal(known[i], str_of(sums[i])))
-            return fail(err, ERR_FORMAT, "the index of %s in %s does not fit its sum", content,
-                        store->dir);
+            return fail(err, ERR_FORMAT, "the index of %s in %s does not match its checksum",
+                        content, store->dir);
     }
     TRY(segment_open(segment_path, &segment, err));
     bool fits = strcmp(segment_kept_as(segment), content) == 0;
     segment_close(segment);
     if (!fits)
-        return fail(err, ERR_FORMAT, "the index of %s in %s is of another content", content,
+        return fail(err, ERR_FORMAT, "the index of %s in %s belongs to another content", content,
                     store->dir);
     *ret_known = known[2];
     return OK;

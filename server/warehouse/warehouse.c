@@ -87,7 +87,8 @@ static enum status read_wishes(int argc, char **argv, const char *usage, struct 
         wrong = true;
     if (wrong || ret->parts < 0 || ret->parts > PARTS_MAX ||
         (ret->parts > 0 && ret->part >= ret->parts))
-        return fail(err, ERR_INVALID, "parts are 1 to %d, and a part is one of them: %s", PARTS_MAX,
+        return fail(err, ERR_INVALID,
+                    "the number of parts is 1 to %d, and a part is one of them: %s", PARTS_MAX,
                     usage);
     if (ret->roots.count == 0 && (otherwise = options_default_root(&rule)) != NULL)
         ret->roots.at[ret->roots.count++] = str_of(otherwise);
@@ -104,7 +105,7 @@ static int run(const struct wishes *wishes, struct arena *arena,
     if (options_read(1, words, arena, &app.options, &err) != OK)
         return app_failed(&err);
     if (wishes->roots.count == 0) {
-        fprintf(stderr, "jviewd: say which directory the profiles lie in\n");
+        fprintf(stderr, "jviewd: give the directory of the profiles\n");
         return EXIT_USAGE;
     }
     for (uint32_t i = 0; i < wishes->roots.count; i++) {
@@ -139,24 +140,24 @@ static int help(const char *usage, const char *text)
 }
 
 static const char export_help[] =
-    "Every table of every run below PATH as a file that DuckDB, Spark and pandas read:\n"
-    "DIR/TABLE/day=2026-11-21/CONTENT.parquet. A second export writes what is new.\n\n"
-    "  --to DIR        where the tables go\n"
-    "  --tables A,B    these alone; \"all\" takes slices, too, which are as large as the profiles\n"
+    "Writes every table of every run below PATH as files for DuckDB, Spark and pandas:\n"
+    "DIR/TABLE/day=2026-11-21/CONTENT.parquet. A second export writes only what is new.\n\n"
+    "  --to DIR        directory of the tables\n"
+    "  --tables A,B    only these; \"all\" includes slices, which are as large as the profiles\n"
     "  --format F      parquet (needs Python with pyarrow), arrow, csv or jsonl\n"
-    "  --part I/N      the runs that part I of N takes, as `jviewd plan` tells them\n"
-    "  --runs ID,...   these runs alone\n"
-    "  --replace       write anew what is there\n"
-    "  --index-store DIR  where indexes are that others made, too\n"
+    "  --part I/N      only the runs of part I of N, as divided by `jviewd plan`\n"
+    "  --runs ID,...   only these runs\n"
+    "  --replace       overwrite existing tables\n"
+    "  --index-store DIR  directory of indexes shared between machines\n"
     "  --schema        print the tables with their columns and types, as JSON\n"
     "  --follow-symlinks, --cache-dir DIR\n\n"
     "Exit codes: 0 done, 2 usage, 3 no such directory or run, 4 something could not be written.\n";
 
 static const char plan_help[] =
-    "Which runs each of N workers should take, so that all read about as much: a line a run with\n"
-    "its part, id, bytes and name. What is told to export: `jviewd export PATH --part I/N`.\n\n"
-    "  --parts N       how many workers\n"
-    "  --part I        the runs of part I alone, 1 to N\n"
+    "Divides the runs between N workers, so that all read about the same amount: a line per run\n"
+    "with its part, id, bytes and name. Each worker then runs `jviewd export PATH --part I/N`.\n\n"
+    "  --parts N       number of workers\n"
+    "  --part I        only the runs of part I, 1 to N\n"
     "  --follow-symlinks, --cache-dir DIR\n";
 
 static bool is_format(const char *word)
@@ -178,7 +179,7 @@ static int run_export(const struct wishes *wishes, struct arena *arena)
         return print_schema();
     if (wishes->to == NULL || !is_format(wishes->format)) {
         fprintf(stderr, "jviewd: %s: %s\n",
-                wishes->to == NULL ? "say with --to where the tables go"
+                wishes->to == NULL ? "give the directory of the tables with --to DIR"
                                    : "a format is parquet, arrow, csv or jsonl",
                 export_usage);
         return EXIT_USAGE;
@@ -191,7 +192,7 @@ static int run_plan(const struct wishes *wishes, struct arena *arena)
     if (wishes->help)
         return help(plan_usage, plan_help);
     if (wishes->parts == 0) {
-        fprintf(stderr, "jviewd: say with --parts how many workers there are: %s\n", plan_usage);
+        fprintf(stderr, "jviewd: give the number of workers with --parts: %s\n", plan_usage);
         return EXIT_USAGE;
     }
     return run(wishes, arena, print_plan);
@@ -212,11 +213,10 @@ static int begin(int argc, char **argv, const char *usage,
 }
 
 static const char index_help[] =
-    "Indexes every run below PATH, and leaves the indexes in a directory that many machines "
-    "share:\n"
-    "whoever opens a run with --index-store DIR takes its index from there.\n\n"
-    "  --part I/N      the runs that part I of N takes, as `jviewd plan` tells them\n"
-    "  --runs ID,...   these runs alone\n"
+    "Indexes every run below PATH, and stores the indexes in a directory that many machines\n"
+    "share: commands with --index-store DIR read them from there.\n\n"
+    "  --part I/N      only the runs of part I of N, as divided by `jviewd plan`\n"
+    "  --runs ID,...   only these runs\n"
     "  --follow-symlinks, --cache-dir DIR\n";
 
 static int run_index(const struct wishes *wishes, struct arena *arena)
@@ -224,7 +224,8 @@ static int run_index(const struct wishes *wishes, struct arena *arena)
     if (wishes->help)
         return help(index_usage, index_help);
     if (wishes->index_store == NULL) {
-        fprintf(stderr, "jviewd: say with --index-store where indexes go: %s\n", index_usage);
+        fprintf(stderr, "jviewd: give the directory of the indexes with --index-store: %s\n",
+                index_usage);
         return EXIT_USAGE;
     }
     return run(wishes, arena, index_runs);
@@ -248,12 +249,12 @@ static const char fleet_usage[] =
     "jviewd fleet [PATH...] [--limit N] [--format table|json] [--index-store DIR] "
     "[--follow-symlinks] [--cache-dir DIR]";
 static const char fleet_help[] =
-    "The three tables that people with many profiles ask for first, over every run below PATH:\n"
-    "ops by the time that they lose to the best run of the same program, hosts by how often the\n"
-    "others wait for them, jobs by the share of step time that is not computing.\n\n"
-    "  --limit N         rows of each (10)\n"
+    "Prints three tables over every run below PATH: ops by the time that they lose to the best\n"
+    "run of the same program, hosts by how often the others wait for them, and jobs by the share\n"
+    "of step time that is not spent computing.\n\n"
+    "  --limit N         rows of each table (10)\n"
     "  --format F        table or json\n"
-    "  --index-store DIR where indexes are that others made, too\n"
+    "  --index-store DIR directory of indexes shared between machines\n"
     "  --follow-symlinks, --cache-dir DIR\n";
 
 static int run_fleet(const struct wishes *wishes, struct arena *arena)

@@ -379,7 +379,7 @@ static enum status check_version(struct exporting *all, struct error *err)
         if (version == TABLES_VERSION)
             return OK;
         return fail(err, ERR_INVALID,
-                    "%s holds tables of version %d, and this jviewd writes version %d: name an "
+                    "%s contains tables of version %d, and this jviewd writes version %d: give an "
                     "empty directory with --to, or use the jviewd that wrote these",
                     all->wishes->to, version, TABLES_VERSION);
     }
@@ -436,7 +436,7 @@ static void tell(const struct exporting *all)
     if (all->old > 0)
         fprintf(stderr, "; %u run%s there already", all->old, all->old == 1 ? " was" : "s were");
     if (all->failed > 0)
-        fprintf(stderr, "; %u could not be read: the table files tells why", all->failed);
+        fprintf(stderr, "; %u could not be read: the table files says why", all->failed);
     fputs("\n", stderr);
 }
 

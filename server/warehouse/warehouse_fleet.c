@@ -283,7 +283,7 @@ static void put_op(const struct kept *op, struct cell *ret)
 
 static void put_host(const struct kept *host, struct cell *ret)
 {
-    const struct str why = STR("it never came last");
+    const struct str why = STR("it was never last");
     bool never = host->worst_ps == NEVER_LATE;
     const struct cell row[] = {cell_text(host->name),
                                cell_integer((int64_t)host->runs),
@@ -348,7 +348,7 @@ static const struct asked_table {
      COUNT(op_columns), by_loss, put_op},
     {"hosts", "Hosts by how often the others wait for them", host_columns, COUNT(host_columns),
      by_lateness, put_host},
-    {"jobs", "Jobs by the share of step time that is not computing", job_columns,
+    {"jobs", "Jobs by the share of step time that is not spent computing", job_columns,
      COUNT(job_columns), by_idleness, put_job},
 };
 

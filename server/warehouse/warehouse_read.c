@@ -128,7 +128,7 @@ int index_runs(struct app *app, const void *data)
     fprintf(stderr, "jviewd: %u run%s indexed in %s", read, read == 1 ? " is" : "s are",
             wishes->index_store);
     if (failed > 0)
-        fprintf(stderr, "; %u could not be read: `jviewd list` tells why", failed);
+        fprintf(stderr, "; %u could not be read: `jviewd list` says why", failed);
     fputs("\n", stderr);
     return 0;
 }

@@ -319,7 +319,7 @@ def test_other_versions_are_refused(place):
 def test_what_is_refused(place):
     place.sample("step_1000")
     for arguments, words in ((["--tables", "opps"], "there is no table \"opps\""), (["--format", "xml"], "a format is"),
-                             (["--part", "4/3"], "a part is one"), (["--parts", "0x"], "parts are"), (["--what"], "does not understand")):
+                             (["--part", "4/3"], "a part is one"), (["--parts", "0x"], "the number of parts is"), (["--what"], "does not understand")):
         assert words in export(place, *arguments, code=2).stderr, arguments
     done = place.jviewd("export", place.profiles, "--to", "gs://bucket/x", "--format", "csv", "--cache-dir", place.cache)
     assert done.returncode == 2 and "gs://bucket/x" in done.stderr, done.stderr

@@ -114,7 +114,7 @@ def test_a_store_that_forbids_writing(place):
         done = overview(place, "reader", run=run)
         assert done.returncode == 0, (run, done.stderr)
     done = overview(place, "reader2", run="late")
-    assert "is not shared" in done.stderr, done.stderr
+    assert "are not shared" in done.stderr, done.stderr
 
 
 def test_an_index_from_before_the_store_is_shared(place):

@@ -253,7 +253,7 @@ def a_store_that_falls_silent(place):
 
     s3.proxy.fault = silent
     note = harness.until("the silence to be told", lambda: [note["message"] for note in server.fetch("/api/runs")[2]["notes"] if "since" in note["message"]], 90)
-    assert "what was listed before stays" in note[0] and SECRET not in note[0], note
+    assert "runs listed before stay listed" in note[0] and SECRET not in note[0], note
     assert {"step_1000", "step_500"} <= set(server.runs()) and server.top("step_1000")[2]["rows"]
     s3.proxy.fault = None
     harness.until("the store to be heard again", lambda: not [note for note in server.fetch("/api/runs")[2]["notes"] if "since" in note["message"]], 90)
@@ -395,12 +395,12 @@ def refusals_are_one_sentence(place):
             ("s3://nothing", {}, None, 3, 'there is no bucket "nothing"'),
             ("s3://team/none", {}, None, 3, "nothing lies there"),
             ("s3://team", {}, forbidden, 4, "AWS_PROFILE=NAME"),
-            ("s3://team", {}, elsewhere, 4, "credentials go to no other host"),
-            ("s3://team", {"AWS_SECRET_ACCESS_KEY": ""}, None, 2, "only one is set"),
+            ("s3://team", {}, elsewhere, 4, "credentials are not sent there"),
+            ("s3://team", {"AWS_SECRET_ACCESS_KEY": ""}, None, 2, "only one of AWS_ACCESS_KEY_ID"),
             ("s3://team", {"AWS_PROFILE": "nope", "AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""}, None, 3, 'the profile "nope"'),
             ("s3://team", {"AWS_ENDPOINT_URL": "http://127.0.0.1:1"}, None, 4, "does not answer"),
-            ("s3://team", {"AWS_ENDPOINT_URL": "ftp://x"}, None, 2, "AWS_ENDPOINT_URL is no address"),
-            ("az://team", {}, None, 2, "no storage account is named"),
+            ("s3://team", {"AWS_ENDPOINT_URL": "ftp://x"}, None, 2, "AWS_ENDPOINT_URL must be an address"),
+            ("az://team", {}, None, 2, "no storage account is given"),
             ("https://user:password@127.0.0.1/x.pb", {}, None, 2, "without a password"),
             ("gs://team", {"STORAGE_EMULATOR_HOST": "http://a@b"}, None, 2, "STORAGE_EMULATOR_HOST")):
         s3.proxy.forget()

@@ -147,7 +147,7 @@ def calls_are_refused(server):
     harness.age(path)
     server.until_state("hostile_snapshot", "failed")
     text = ask(server, "/api/run", run="hostile_snapshot").text
-    assert "STACK_GLOBAL builtins.print" in text and "nothing of a pickle is ever run" in text, text[:600]
+    assert "STACK_GLOBAL builtins.print" in text and "nothing in a pickle is ever run" in text, text[:600]
 
 
 if __name__ == "__main__":

@@ -164,7 +164,7 @@ static void tell_slice(const struct step_graph *graph, const struct path *path, 
 {
     int64_t *slacks;
 
-    of->reason = STR("it has no time of its own in the step: what lies inside it has all");
+    of->reason = STR("it has no self time in the step: all its time belongs to what is inside it");
     if (graph->node_count < 2)
         return;
     slacks = memory_resize(NULL, graph->node_count, sizeof *slacks);

@@ -157,7 +157,7 @@ void critical_places(const struct run_traces *run, const struct steps *steps, st
     else if (step == NULL && steps->count > 0)
         ret->reason = STR("no step counts");
     else if (step == NULL && is_too_large(run))
-        ret->reason = STR("the run has no steps, and as a whole it is too large");
+        ret->reason = STR("the run has no steps, and is too large as a whole");
     if (ret->reason.count > 0)
         return;
 

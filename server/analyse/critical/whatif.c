@@ -109,11 +109,11 @@ static void tell(const struct run_traces *run, const struct steps *steps, bool n
         ret->notes[ret->note_count++] = (struct answer_note){
             .kind = "cannot-say",
             .severity = NOTE_WARNING,
-            .message = str_format(
-                arena,
-                "cannot say: of %.0f %% of what changes nothing in the profile tells who waits for "
-                "it, so the step is told as if nobody did",
-                100.0 * (double)ret->lost_ps / (double)ret->changed_ps),
+            .message =
+                str_format(arena,
+                           "cannot say: for %.0f %% of the changed work the profile does not show "
+                           "who waits for it, so the prediction assumes that nothing does",
+                           100.0 * (double)ret->lost_ps / (double)ret->changed_ps),
             .count = 1};
     if (edits->overlap[KIND_COMMUNICATION] || edits->overlap[KIND_COPY] ||
         edits->overlap[KIND_INPUT])

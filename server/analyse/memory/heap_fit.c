@@ -95,7 +95,8 @@ static void say_need(const struct fit_work *work, const struct fit *fit,
 static void option_donate(const struct fit_work *work, struct fit *fit)
 {
     struct fit_option *option = add_option(
-        fit, "donate", STR("Donate the arguments whose shapes outputs have, with donate_argnums."));
+        fit, "donate",
+        STR("Donate the arguments that have the shape of an output, with donate_argnums."));
     struct fit_value *changed = copy_of(work);
     uint32_t count;
 
@@ -124,7 +125,7 @@ static void option_remat(const struct fit_work *work, const struct fit_question 
                          struct fit *fit)
 {
     struct fit_option *option = add_option(
-        fit, "remat", STR("Compute scopes again for their backward pass, with jax.checkpoint."));
+        fit, "remat", STR("Recompute scopes for their backward pass, with jax.checkpoint."));
     uint32_t peak;
     int64_t waiting;
 
@@ -135,11 +136,11 @@ static void option_remat(const struct fit_work *work, const struct fit_question 
     waiting = fit_waiting(work, question->remat, peak);
     option->reason =
         waiting == 0
-            ? STR("at the peak nothing of scopes that begin so waits for their backward pass")
+            ? STR("at the peak no value of such scopes is kept for their backward pass")
             : str_format(work->arena,
-                         "at the peak %s of scopes that begin with \"%.*s\" wait for their "
-                         "backward pass, the most that could be saved; how much is, the compiler's "
-                         "schedule decides, and it may need more than before",
+                         "at the peak %s of scopes that begin with \"%.*s\" are kept for their "
+                         "backward pass. This is the most that could be saved; the compiler's "
+                         "schedule decides how much is saved, and it may need more than before",
                          human_bytes((uint64_t)waiting).text, STR_ARG(question->remat));
 }
 
@@ -158,11 +159,11 @@ static void option_type(const struct fit_work *work, struct fit *fit)
             saved = add_bytes(saved, work->values[i].bytes / 2);
     }
     add_option(fit, "bf16-arguments", STR("Keep the arguments that are float32 as bfloat16."))
-        ->reason = str_format(work->arena,
-                              "the arguments would need %s less; whether temporaries need "
-                              "less or more is the compiler's choice: where the device has no "
-                              "arithmetic of bfloat16 it keeps float32 copies",
-                              human_bytes((uint64_t)saved).text);
+        ->reason = str_format(
+        work->arena,
+        "the arguments would need %s less; the compiler decides whether temporaries need less or "
+        "more: it keeps float32 copies if the device has no bfloat16 arithmetic",
+        human_bytes((uint64_t)saved).text);
 }
 
 enum status fit_of(const struct hlo_module *module, const struct fit_question *question,

@@ -248,13 +248,12 @@ static enum status decode(struct input *input, struct sink *sink, struct error *
 
     TRY(input_whole(input, &whole, &cut, err));
     if (whole.count > REPORT_BYTES_MAX)
-        return fail(
-            err, ERR_LIMIT,
-            "the text has more than %d MiB: give the message alone, from the line that says "
-            "that memory ran out",
-            REPORT_BYTES_MAX >> 20);
+        return fail(err, ERR_LIMIT,
+                    "the text has more than %d MiB: give only the message, from the line that says "
+                    "that memory ran out",
+                    REPORT_BYTES_MAX >> 20);
     sink_format(sink, decode_oom_report.name);
-    sink_no_epoch(sink, STR("the message tells no time"));
+    sink_no_epoch(sink, STR("the message contains no time"));
     report.text = (struct str){.at = (const char *)whole.at, .count = whole.count};
     report.key_class = sink_name(sink, STR("kind"));
     report.key_shape = sink_name(sink, STR("shape"));
@@ -263,14 +262,14 @@ static enum status decode(struct input *input, struct sink *sink, struct error *
     read_lines(&report);
     if (report.buffer_count == 0 && report.sum_count == 0)
         return fail(err, ERR_FORMAT,
-                    "the text says that memory ran out, and tells no size with it: give the whole "
+                    "the text says that memory ran out, but contains no size: give the whole "
                     "message of the exception");
     if (report.buffer_count == 0)
         sink_note(
             sink, "no-buffers", NOTE_INFO, 1,
-            "The message names no buffers, so nobody is told who held them. In JAX, compile "
-            "with XLA_FLAGS=\"--xla_dump_to=DIR --xla_dump_hlo_as_proto\"; in PyTorch, record "
-            "with torch.cuda.memory._record_memory_history() and save a snapshot.");
+            "The message names no buffers, so it is not known what held the memory. In JAX, "
+            "compile with XLA_FLAGS=\"--xla_dump_to=DIR --xla_dump_hlo_as_proto\"; in PyTorch, "
+            "record with torch.cuda.memory._record_memory_history() and save a snapshot.");
     return sink_failed(sink) ? fail(err, sink_error(sink)->code, "%s", sink_error(sink)->message)
                              : OK;
 }

@@ -363,20 +363,20 @@ static enum status refuse(struct pickle *pickle, struct error *err)
     char global[80] = "";
 
     if (word == NULL)
-        return fail(err, ERR_FORMAT, "byte %zu, 0x%02x, is no opcode of pickles", place(pickle),
+        return fail(err, ERR_FORMAT, "byte %zu, 0x%02x, is not a pickle opcode", place(pickle),
                     *pickle->opcode);
     if (strchr("FILSVgp", *pickle->opcode) != NULL)
         return fail(err, ERR_UNSUPPORTED,
-                    "%s at byte %zu is of pickle protocol 0, which is not read: write it with "
-                    "protocol 2 or later, as pickle.dump does by itself",
+                    "%s at byte %zu belongs to pickle protocol 0, which is not supported: write it "
+                    "with protocol 2 or later, the default of pickle.dump",
                     word, place(pickle));
     if (*pickle->opcode == 'c')
         put_global(pickle, global, sizeof global);
     else if (*pickle->opcode == 0x93)
         put_stack_global(pickle, global, sizeof global);
     return fail(err, ERR_UNSUPPORTED,
-                "the pickle asks to use Python's own objects: %s%s%s at byte %zu; only plain "
-                "values are read, and nothing of a pickle is ever run",
+                "the pickle wants to create Python objects: %s%s%s at byte %zu; only plain values "
+                "are read, and nothing in a pickle is ever run",
                 word, global[0] != '\0' ? " " : "", global, place(pickle));
 }
 

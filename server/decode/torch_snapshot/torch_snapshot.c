@@ -55,8 +55,8 @@ static void number_events(struct torch_snapshot *snapshot)
     for (uint32_t i = 0; i < snapshot->events.count; i++)
         torch_event_at(snapshot, i)->time_us = i;
     sink_note(snapshot->sink, "no-times", NOTE_WARNING, snapshot->events.count,
-              "The events tell no times; they are shown a microsecond apart, in their order. "
-              "PyTorch writes times since version 2.2.");
+              "The events have no times; they are shown one microsecond apart, in order. PyTorch "
+              "writes times since version 2.2.");
 }
 
 static void say_epoch(struct torch_snapshot *snapshot)
@@ -66,7 +66,7 @@ static void say_epoch(struct torch_snapshot *snapshot)
     if (snapshot->start_us > year_2000_us && snapshot->start_us < year_2200_us)
         sink_epoch(snapshot->sink, snapshot->start_us * 1000);
     else
-        sink_no_epoch(snapshot->sink, STR("the snapshot's events tell no time of day"));
+        sink_no_epoch(snapshot->sink, STR("the events of the snapshot have no time of day"));
 }
 
 static uint32_t count_devices(const struct torch_snapshot *snapshot)
@@ -104,17 +104,17 @@ static void say_device(const struct torch_snapshot *snapshot, const struct torch
         unknown += before[i].stack == NO_STACK;
     if (unknown > 0)
         sink_note(snapshot->sink, "before-history", NOTE_INFO, unknown,
-                  "Some allocations were made before the history begins, and no stack is known of "
-                  "them; record earlier, or with a larger max_entries of "
+                  "Some allocations were made before the history begins, so their stacks are not "
+                  "known; record earlier, or with a larger max_entries in "
                   "torch.cuda.memory._record_memory_history.");
     if (device->lost_count > 0)
         sink_note(snapshot->sink, "lost-frees", NOTE_WARNING, device->lost_count,
-                  "Some allocations of the history are neither freed in it nor held in the end: "
-                  "their frees are not in the file.");
+                  "Some allocations of the history are neither freed nor in use at the end: the "
+                  "file does not contain their frees.");
     if (device->reserved_start < 0 && device->events.count > 0 && !snapshot->is_cut)
         sink_note(snapshot->sink, "odd-segments", NOTE_WARNING, 1,
-                  "More segments are given back in the history than there can have been: what is "
-                  "reserved over time is left out.");
+                  "The history releases more segments than can have existed: reserved memory over "
+                  "time is left out.");
 }
 
 static void tell_devices(struct torch_snapshot *snapshot)
@@ -148,12 +148,12 @@ static void say_odd(const struct torch_snapshot *snapshot)
 {
     if (snapshot->odd_count > 0)
         sink_note(snapshot->sink, "corrupt", NOTE_ERROR, snapshot->odd_count,
-                  "Some records tell a size or address that is no number, or none, the first at "
-                  "byte %" PRIu64 " of the unpacked file; they are left out.",
+                  "Some records have no valid size or address, the first at byte %" PRIu64
+                  " of the unpacked file; they are left out.",
                   snapshot->odd_first);
     if (snapshot->unknown_action_count > 0)
         sink_note(snapshot->sink, "unknown-actions", NOTE_INFO, snapshot->unknown_action_count,
-                  "Some events are of an action that is not known, and are left out.");
+                  "Some events have an unknown action and are left out.");
 }
 
 /* Bearable when segments or events before that were whole. */
@@ -162,16 +162,16 @@ static enum status end_early(struct torch_snapshot *snapshot, const struct pickl
 {
     if (snapshot->segments.count == 0 && snapshot->events.count == 0)
         return fail(err, ERR_TRUNCATED,
-                    "%s; the file was probably cut off while copied, or its "
-                    "writer stopped: copy it again",
+                    "%s; the file was probably truncated while copied, or its writer stopped: copy "
+                    "it again",
                     broken->message);
     if (!snapshot->has_top)
         torch_keep_cut(snapshot, pickle);
     snapshot->is_cut = true;
     sink_note(snapshot->sink, "truncated", NOTE_ERROR, 1,
-              "The file ends early, at byte %zu. Events behind that are missing, and of what was "
-              "there before the history only what it frees is known; the file was probably cut off "
-              "while copied, or its writer stopped: copy it again.",
+              "The file ends early, at byte %zu. Later events are missing, and of the allocations "
+              "before the history only those that it frees are known; the file was probably "
+              "truncated while copied, or its writer stopped: copy it again.",
               snapshot->file.count);
     return OK;
 }

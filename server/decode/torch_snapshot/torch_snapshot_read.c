@@ -363,7 +363,7 @@ static enum status set(void *to, uint64_t dict, const struct pickle_value *pairs
         if (object.what != TORCH_ANY)
             return fail(err, ERR_FORMAT,
                         "a dict is filled in two pieces, the second at byte %" PRIu64
-                        "; no writer of snapshots does so",
+                        ", which PyTorch never does",
                         pairs[0].kind == PICKLE_TEXT ? pairs[0].bits : 0);
         return OK;
     }

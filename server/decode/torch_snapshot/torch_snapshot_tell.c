@@ -271,7 +271,7 @@ static void tell_oom(struct teller *teller, const struct torch_event *event, int
     struct text text = {0};
 
     nowhere.address = 0;
-    text_putf(&text, "out of memory: %s asked for, %s left on the device",
+    text_putf(&text, "out of memory: %s requested, %s left on the device",
               human_bytes((uint64_t)event->bytes).text, human_bytes(event->address).text);
     tell_moment(teller, &nowhere, at_ps, sink_name(teller->snapshot->sink, text_str(&text)));
     text_free(&text);

@@ -26,12 +26,12 @@ static struct cell as_integer(struct arena *arena, const struct cell *cell)
     const double most = 9.2e18;
 
     if (cell->kind == CELL_UNSIGNED)
-        return cell_null(str_format(arena, "it is %llu, and 64 bits with a sign hold less",
+        return cell_null(str_format(arena, "it is %llu, which does not fit 64 bits with a sign",
                                     (unsigned long long)cell->of.uint));
     if (cell->kind == CELL_REAL && cell->of.real == floor(cell->of.real) &&
         fabs(cell->of.real) < most)
         return cell_integer((int64_t)cell->of.real);
-    return cell_null(STR("it is no whole number"));
+    return cell_null(STR("it is not a whole number"));
 }
 
 struct cell data_cell(struct arena *arena, enum data_type type, struct cell cell)

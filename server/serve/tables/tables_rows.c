@@ -28,8 +28,7 @@ static enum status table_of_json(struct data_source *source, struct str text, st
 
     told = json_loadb(text.at, text.count, JSON_ALLOW_NUL, &where);
     if (told == NULL)
-        return fail(err, ERR_FORMAT, "what the catalog tells of the run cannot be read: %s",
-                    where.text);
+        return fail(err, ERR_FORMAT, "the run cannot be read from the catalog: %s", where.text);
     size_t row_count = json_array_size(told);
     struct cell *cells = arena_array(source->page_arena, struct cell, row_count * count);
     for (uint32_t k = 0; k < count; k++)

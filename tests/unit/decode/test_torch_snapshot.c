@@ -46,40 +46,25 @@ static void lives(void **state)
     const struct trace *trace = trace_of(SMALL, arena, &err);
 
     CHECK_OK("decode", err.code, &err);
-    CHECK_PICTURE("a snapshot", trace, PICTURE_ARGS | PICTURE_NOTES,
-                  "GPU 0 memory / allocator\n"
-                  "  0 +0 free [derived] [async] {addr: 6144u, bytes: 300, stream: 0u, "
-                  "stack: 1u}\n"
-                  "  5000000 +0 free [derived] [async] {addr: 5632u, bytes: 8, stream: 0u}\n"
-                  "  6000000 +0 out of memory: 2 GiB asked for, 4 KiB left on the device "
-                  "[derived] [async] {addr: 0u, bytes: 2147483648, stream: 0u, stack: 1u}\n"
-                  "  7000000 +0 snapshot [derived] [async] {addr: 0u, bytes: 0, stream: 0u}\n"
-                  "GPU 0 memory / allocated\n"
-                  "  0 = 300\n"
-                  "  0 = 308\n"
-                  "  0 = 1308\n"
-                  "  0 = 1008\n"
-                  "  3000000 = 1508\n"
-                  "  5000000 = 1500\n"
-                  "GPU 0 memory / reserved\n"
-                  "  0 = 2.09715e+06\n"
-                  "GPU 0 memory / segment 0x1000 (2 MiB)\n"
-                  "  0 +7000000 (no stack) [cut] [derived] [async] {addr: 4608u, bytes: "
-                  "1000, stream: 0u}\n"
-                  "    0 +5000000 (no stack) [derived] [async] {addr: 5632u, bytes: 8, "
-                  "stream: 0u}\n"
-                  "      0 +0 (no stack) [derived] [async] {addr: 6144u, bytes: 300, stream: "
-                  "0u}\n"
-                  "      3000000 +4000000 step (train.py:12) [cut] [derived] [async] {addr: "
-                  "4096u, bytes: 500, stream: 0u, stack: 1u}\n"
-                  "samples space/bytes objects/count peak_space/bytes peak_objects/count\n"
-                  "  0 0 8 1 (no stack) {device: 0}\n"
-                  "  1000 1 1000 1 (no stack) {device: 0}\n"
-                  "  500 1 500 1 step /home/u/train.py:12; forward "
-                  "/opt/site-packages/torch/nn/linear.py:9 {device: 0}\n"
-                  "note before-history 3 Some allocations were made before the history "
-                  "begins, and no stack is known of them; record earlier, or with a larger "
-                  "max_entries of torch.cuda.memory._record_memory_history.\n");
+    CHECK_PICTURE(
+        "a snapshot", trace, PICTURE_ARGS | PICTURE_NOTES,
+        "GPU 0 memory / allocator\n  0 +0 free [derived] [async] {addr: 6144u, bytes: 300, stream: "
+        "0u, stack: 1u}\n  5000000 +0 free [derived] [async] {addr: 5632u, bytes: 8, stream: 0u}\n "
+        " 6000000 +0 out of memory: 2 GiB requested, 4 KiB left on the device [derived] [async] "
+        "{addr: 0u, bytes: 2147483648, stream: 0u, stack: 1u}\n  7000000 +0 snapshot [derived] "
+        "[async] {addr: 0u, bytes: 0, stream: 0u}\nGPU 0 memory / allocated\n  0 = 300\n  0 = "
+        "308\n  0 = 1308\n  0 = 1008\n  3000000 = 1508\n  5000000 = 1500\nGPU 0 memory / "
+        "reserved\n  0 = 2.09715e+06\nGPU 0 memory / segment 0x1000 (2 MiB)\n  0 +7000000 (no "
+        "stack) [cut] [derived] [async] {addr: 4608u, bytes: 1000, stream: 0u}\n    0 +5000000 (no "
+        "stack) [derived] [async] {addr: 5632u, bytes: 8, stream: 0u}\n      0 +0 (no stack) "
+        "[derived] [async] {addr: 6144u, bytes: 300, stream: 0u}\n      3000000 +4000000 step "
+        "(train.py:12) [cut] [derived] [async] {addr: 4096u, bytes: 500, stream: 0u, stack: "
+        "1u}\nsamples space/bytes objects/count peak_space/bytes peak_objects/count\n  0 0 8 1 (no "
+        "stack) {device: 0}\n  1000 1 1000 1 (no stack) {device: 0}\n  500 1 500 1 step "
+        "/home/u/train.py:12; forward /opt/site-packages/torch/nn/linear.py:9 {device: 0}\nnote "
+        "before-history 3 Some allocations were made before the history begins, so their stacks "
+        "are not known; record earlier, or with a larger max_entries in "
+        "torch.cuda.memory._record_memory_history.\n");
     CHECK_INT("epoch", trace->epoch_ns, INT64_C(1790000000000000000));
     arena_destroy(arena);
 }

@@ -158,8 +158,7 @@ function columnsOf(rows: readonly RooflineRow[]): Column<RooflineRow>[] {
       cell: (row) => shareCell(row.peak_share),
       bar: (row) => Math.min(1, row.peak_share ?? 0),
       exact: (row) =>
-        reason(row, 'peak_share') ??
-        `of the device’s peak for this work: ${rate(row.roof_flops_per_s ?? 0, 'FLOP/s')}`,
+        reason(row, 'peak_share') ?? `of the device’s peak for this work: ${rate(row.roof_flops_per_s ?? 0, 'FLOP/s')}`,
     },
     hasPeak && {
       key: 'bound_by',

@@ -456,7 +456,7 @@ static void what_cannot_be_said(void **state)
               "at another place too");
     CHECK_INT("other shapes", option_of(&fit, "donate")->bytes, -1);
     CHECK_INT("again", option_of(&fit, "remat")->bytes, -1);
-    CHECK_HAS("again", option_of(&fit, "remat")->reason.at, "nothing of scopes that begin so");
+    CHECK_HAS("again", option_of(&fit, "remat")->reason.at, "no value of such scopes is kept");
     CHECK_HAS("types", option_of(&fit, "bf16-arguments")->reason.at, "would need 1 KiB less");
 
     made.buffers[1].size_bytes = made.assigned[1].size_bytes = 64; /* so the peak is at i10 */

@@ -97,8 +97,7 @@ function columnsOf(rows: readonly HostRow[], by: 'host' | 'device'): Column<Host
     known('step_median_ps') && ps('step_median_ps', 'step', { tip: 'The median of its counted steps' }),
     known('step_max_ps') && ps('step_max_ps', 'longest', { from: 1400 }),
     known('busy_ps') && ps('busy_ps', 'busy', { from: 1480 }),
-    known('idle_ps') &&
-      ps('idle_ps', 'idle', { from: 1000, tip: inSteps ? 'Total over its counted steps' : EVENTS }),
+    known('idle_ps') && ps('idle_ps', 'idle', { from: 1000, tip: inSteps ? 'Total over its counted steps' : EVENTS }),
     known('busy_share') && {
       key: 'busy_share',
       title: 'busy',
