@@ -61,7 +61,7 @@ export const tests = {
     try {
       await page.goto(`${url}?run=step_1000&view=compiles`);
       await settle(page);
-      assert.match(await words(page), /^Nothing was compiled while this was recorded: to see compilations begin/);
+      assert.match(await words(page), /^Nothing was compiled during the capture: to see compilations, start/);
       assert.match((await page.locator('nav .absent').allInnerTexts()).join(' '), /Compiles –/);
       assert.deepEqual(complaints, []);
     } finally {

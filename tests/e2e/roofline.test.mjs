@@ -74,7 +74,7 @@ export const tests = {
     try {
       await page.goto(`${url}?run=step_1000&view=roofline`);
       await settle(page);
-      assert.match(await words(page), /does [\d.]+ .?FLOP\/s; what the device can do at most is unknown\./);
+      assert.match(await words(page), /does [\d.]+ .?FLOP\/s; the device’s peak is unknown\./);
       assert.match(await words(page), /No roof is drawn: the profile does not say which device this is\./);
       assert.ok((await page.locator('.roofline-chart circle').count()) > 10);
       assert.equal(await page.locator('[aria-label="Ops and their rates"]').count(), 1);

@@ -185,14 +185,14 @@ export const tests = {
     await page.route('**/api/top**', odd);
     await page.keyboard.press('g');
     await page.keyboard.press('p');
-    await page.getByText('This view broke').waitFor();
+    await page.getByText('This view failed').waitFor();
     await page.keyboard.press('g');
     await page.keyboard.press('s');
     await page.getByText(/5 steps, median/).waitFor();
     await page.unroute('**/api/top**', odd);
     await page.keyboard.press('g');
     await page.keyboard.press('p');
-    await page.getByText('This view broke').waitFor();
+    await page.getByText('This view failed').waitFor();
     await page.getByRole('button', { name: 'Try again' }).click();
     await until(page, 'the ops', async () => (await page.locator('.table-row').count()) > 10);
   }),
