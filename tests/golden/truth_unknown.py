@@ -57,6 +57,8 @@ def check_reasons(run, path, row):
 
 
 def check_rows(run, path, rows, knows):
+    # PyTorch may have recorded shapes: then costs are counted without HLO, and those of a copy are 0 FLOPs.
+    has_shapes = any(row.get("flops") for row in rows)
     for row in rows:
         for field, value in row.items():
             if value != 0 or isinstance(value, bool):
@@ -67,9 +69,7 @@ def check_rows(run, path, rows, knows):
                 complain(run, path, row, field, f"is 0 while {RATE_OF[field]} is {row.get(RATE_OF[field])!r}")
             if field in HANG_ON and row.get(HANG_ON[field]) is None:
                 complain(run, path, row, field, f"is 0 while {HANG_ON[field]} is unknown")
-            # Of an op that PyTorch recorded with its shapes one is counted: a copy has bytes and no FLOPs.
-            other = row.get({"flops": "bytes", "bytes": "flops"}.get(field))
-            if field in ("flops", "bytes") and path.startswith("api/top") and not knows["costs"] and not other:
+            if field in ("flops", "bytes") and path.startswith("api/top") and not knows["costs"] and not has_shapes:
                 complain(run, path, row, field, "is 0 in a profile without HLO")
         check_sides(run, path, row)
         check_reasons(run, path, row)
@@ -122,7 +122,7 @@ def check_overview(run, overview, knows):
 
 # Paths whose replies hold no figure of a profile.
 NO_FIGURES = {
-    "/api/bundle": "an archive", "/api/tiles": "pixels", "/api/trace": "a file", "/api/notes": "notes on a run", "/api/baselines": "what people named",
+    "/api/bundle": "an archive", "/api/tiles": "pixels", "/api/trace": "a file", "/api/table": "a file", "/api/tables": "names of columns", "/api/notes": "notes on a run", "/api/baselines": "what people named",
     "/api/jobs": "what is being indexed", "/api/events": "a stream of changes", "/api/openapi": "the page", "/api/upload": "what may be sent", "/api/source": "lines of a file",
     "/api/capture": "who records", "/launch/*": "a page", "/perfetto/*": "a page", "/l/*": "a link", "/healthz": "a word", "/readyz": "a word", "/metrics": "of the server",
     "/assets/*": "files", "/": "a page",

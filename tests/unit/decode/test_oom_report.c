@@ -169,7 +169,7 @@ static void told_by_content(void **state)
 
     CHECK_HAS("no size",
               (trace_of(bytes_of("RESOURCE_EXHAUSTED: no room"), arena, &err), err.message),
-              "tells no size");
+              "contains no size");
     err = (struct error){0};
     CHECK("any name", decoded(NULL, STR("a.txt"), bytes_of(of_torch), arena, &err) != NULL);
     err = (struct error){0};

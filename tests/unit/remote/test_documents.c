@@ -106,14 +106,14 @@ static void what_no_store_writes(void **state)
     } rows[] = {
         {"entities", "<!DOCTYPE a [<!ENTITY x \"y\">]><ListBucketResult>&x;</ListBucketResult>",
          "document type", document_s3_list},
-        {"a page of a proxy", "<html><body>Please log in</body></html>", "no list",
+        {"a page of a proxy", "<html><body>Please log in</body></html>", "not a list",
          document_s3_list},
         {"deep", "<a><a><a><a><a><a><a><a><a><a><a><a><a><a>", "too deep", document_s3_list},
         {"it goes on, and not where",
          "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>", "not where",
          document_s3_list},
-        {"items that are no list", "{\"items\":{\"a\":1}}", "no list", document_google_list},
-        {"a list of JSON", "[]", "no JSON object", document_google_list},
+        {"items that are no list", "{\"items\":{\"a\":1}}", "not a list", document_google_list},
+        {"a list of JSON", "[]", "not a JSON object", document_google_list},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
