@@ -38,15 +38,15 @@ static void help(void)
 
     options_help();
     printf("\nOther verbs (jviewd VERB --help says more):\n\n"
-           "  open       a browser at a run, in a server that runs or a new one\n"
-           "  collect    runs a program and records it: jview-collect, see collect --help\n"
+           "  open       opens a browser at a run, with a running server or a new one\n"
+           "  collect    records a program: jview-collect, see collect --help\n"
            "  capture    profiles programs that run a profiler server, from outside\n"
-           "  index      one profile file -> one segment\n"
-           "  doctor     what stands between you and your profiles\n"
-           "  prune      what eats the disk, and which profiles may go\n"
+           "  index      indexes one profile file\n"
+           "  doctor     finds out why profiles are missing or incomplete\n"
+           "  prune      lists the largest profiles, and deletes or compresses old ones\n"
            "  export     the tables of every run as Parquet, Arrow, CSV or JSON\n"
-           "  fleet      slowest ops, latest hosts, jobs that wait: over all runs\n"
-           "  plan       which runs each of several workers should take\n");
+           "  fleet      slowest ops, late hosts and waiting jobs of all runs\n"
+           "  plan       divides runs between several workers\n");
     for (uint32_t i = 0; (verb = cli_verb_at(i)) != NULL; i++)
         printf("  %-10s %s\n", verb->name, verb->summary);
 }
