@@ -28,6 +28,14 @@ struct str environment(const char *name)
     return str_of(getenv(name));
 }
 
+void credentials_none(struct credentials *ret, struct str from, struct str passed)
+{
+    ret->is_nobody = true;
+    ret->who = STR("nobody (anonymous)");
+    ret->from = from;
+    ret->passed = passed;
+}
+
 struct str home_file(const char *name, struct arena *arena)
 {
     struct str home = environment("HOME");

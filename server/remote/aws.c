@@ -219,12 +219,10 @@ enum status aws_find(struct remote *remote, struct credentials *ret, struct erro
         TRY(from_around(remote, ret, &found, err));
     if (found)
         return OK;
-    ret->is_nobody = true;
-    ret->who = STR("nobody (anonymous)");
-    ret->from = STR("there are no credentials");
-    ret->passed = str_format(ret->arena,
-                             "AWS_ACCESS_KEY_ID, AWS_WEB_IDENTITY_TOKEN_FILE, the profile "
-                             "\"%.*s\" of ~/.aws, the container, this machine's role",
-                             STR_ARG(aws_profile_name()));
+    credentials_none(ret, STR("there are no credentials"),
+                     str_format(ret->arena,
+                                "AWS_ACCESS_KEY_ID, AWS_WEB_IDENTITY_TOKEN_FILE, the profile "
+                                "\"%.*s\" of ~/.aws, the container, this machine's role",
+                                STR_ARG(aws_profile_name())));
     return OK;
 }

@@ -204,11 +204,9 @@ static enum status of_others(struct remote *remote, struct credentials *ret, str
         return OK;
     if (status != ERR_NOT_FOUND && status != ERR_IO)
         return fail(err, status, "%s", absent.message);
-    ret->is_nobody = true;
-    ret->who = STR("nobody (anonymous)");
-    ret->from = STR("there are no credentials");
-    ret->passed = STR("AZURE_STORAGE_CONNECTION_STRING, AZURE_STORAGE_KEY, "
-                      "AZURE_STORAGE_SAS_TOKEN, AZURE_CLIENT_ID, this machine's identity");
+    credentials_none(ret, STR("there are no credentials"),
+                     STR("AZURE_STORAGE_CONNECTION_STRING, AZURE_STORAGE_KEY, "
+                         "AZURE_STORAGE_SAS_TOKEN, AZURE_CLIENT_ID, this machine's identity"));
     return OK;
 }
 

@@ -36,10 +36,9 @@ static enum status find(struct remote *remote, struct credentials *ret, struct e
 {
     if (!remote->is_given)
         return google_find(remote, ret, err);
-    ret->is_nobody = true; /* as Google's own clients ask an emulator */
-    ret->who = STR("nobody (anonymous)");
-    ret->from = STR("STORAGE_EMULATOR_HOST in the environment");
-    ret->passed = ret->from;
+    /* as Google's own clients ask an emulator */
+    credentials_none(ret, STR("STORAGE_EMULATOR_HOST in the environment"),
+                     STR("STORAGE_EMULATOR_HOST in the environment"));
     return OK;
 }
 

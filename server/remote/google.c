@@ -246,9 +246,7 @@ enum status google_find(struct remote *remote, struct credentials *ret, struct e
         return OK;
     if (status != ERR_NOT_FOUND && status != ERR_IO)
         return fail(err, status, "%s", absent.message);
-    ret->is_nobody = true;
-    ret->who = STR("nobody (anonymous)");
-    ret->from = STR("there are no credentials");
-    ret->passed = STR("GOOGLE_APPLICATION_CREDENTIALS, gcloud's file, this machine's metadata");
+    credentials_none(ret, STR("there are no credentials"),
+                     STR("GOOGLE_APPLICATION_CREDENTIALS, gcloud's file, this machine's metadata"));
     return OK;
 }

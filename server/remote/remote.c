@@ -56,8 +56,9 @@ enum status remote_open(struct str place, struct remote **ret, struct error *err
     if (status == OK)
         status = remote->provider->begin(remote, err);
     if (status != OK) {
-        error_context(err,
-                      "%.*s: ", STR_ARG(remote->name.count > 0 ? remote->name : STR("a place")));
+        /* An address that is not understood may hold a password: it is not repeated. */
+        error_context(err, "%.*s: ",
+                      STR_ARG(remote->name.count > 0 ? remote->name : STR("the given address")));
         remote_close(remote);
         return status;
     }

@@ -114,6 +114,8 @@ int64_t remote_now_s(const struct remote *remote);
 struct str query_put(struct str query, const char *name, struct str value, struct arena *arena);
 /* An environment variable; "" it is not set. */
 struct str environment(const char *name);
+/* Requests go without credentials; from, passed: as in remote_identity. */
+void credentials_none(struct credentials *ret, struct str from, struct str passed);
 /* A file of the home directory: "~/.aws/credentials". */
 struct str home_file(const char *name, struct arena *arena);
 /* As a user's file of credentials: at most 1 MiB. */

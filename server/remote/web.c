@@ -23,10 +23,8 @@ static enum status find(struct remote *remote, struct credentials *ret, struct e
 {
     (void)remote;
     (void)err;
-    ret->is_nobody = true;
-    ret->who = STR("nobody (anonymous)");
-    ret->from = STR("a file on a web server is read without credentials");
-    ret->passed = ret->from;
+    credentials_none(ret, STR("a file on a web server is read without credentials"),
+                     STR("a file on a web server is read without credentials"));
     return OK;
 }
 
