@@ -193,7 +193,8 @@ enum status restrict_run(const struct run_traces *run, const struct restriction 
     if (restriction->step_range_count > 0) {
         TRY(steps_find(run, restriction, arena, &steps, err));
         if (steps.count == 0)
-            return fail(err, ERR_NOT_FOUND, "no such step: %.*s", STR_ARG(steps.rule_text));
+            return fail(err, ERR_NOT_FOUND, "no step has that number (%.*s)",
+                        STR_ARG(steps.rule_text));
     }
     for (uint32_t i = 0; i < run->host_count; i++) {
         struct selection *selection = &selections[count];

@@ -161,7 +161,7 @@ static enum status get_critical(struct request *req, struct reply *reply, struct
     TRY(request_page(req, &page, err));
     TRY(request_steps(req, run, &restriction, &steps, err));
     if (restriction.step_range_count > 0 && steps.count == 0)
-        return fail(err, ERR_NOT_FOUND, "no such step: %.*s", STR_ARG(steps.rule_text));
+        return fail(err, ERR_NOT_FOUND, "no step has that number (%.*s)", STR_ARG(steps.rule_text));
     return request_has(req, "by") ? reply_rows(req, reply, run, &steps, &page, err)
                                   : reply_pieces(req, reply, run, &steps, &page, err);
 }

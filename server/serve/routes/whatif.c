@@ -181,7 +181,7 @@ static enum status post_whatif(struct request *req, struct reply *reply, struct 
     TRY(request_restriction(req, &restriction, err));
     TRY(request_steps(req, run, &restriction, &steps, err));
     if (restriction.step_range_count > 0 && steps.count == 0)
-        return fail(err, ERR_NOT_FOUND, "no such step: %.*s", STR_ARG(steps.rule_text));
+        return fail(err, ERR_NOT_FOUND, "no step has that number (%.*s)", STR_ARG(steps.rule_text));
     TRY(whatif_find(run, &steps, edits, req->arena, &whatif, err));
     put_answer(req, reply, run, &whatif);
     return reply_fields(req, reply, err);
