@@ -190,6 +190,7 @@ struct str critical_sentence(const struct path_places *places, struct arena *are
 {
     struct text out = {0};
     uint32_t said = 0;
+    int64_t said_ps = 0;
     bool named = false;
 
     if (places->count == 0 || places->dur_ps <= 0)
@@ -207,8 +208,14 @@ struct str critical_sentence(const struct path_places *places, struct arena *are
         text_puts(&out, ", ");
         put_place(&out, place, !named, arena);
         named |= place->of != PLACE_OF_GAP;
+        ps_add(&said_ps, place->on_path_ps);
         said++;
     }
+    /* A model of many layers has no place that stands out: the parts that are named are not it. */
+    if (said < places->count && said_ps < places->dur_ps / 2)
+        text_putf(&out, "; the rest of the critical path is spread over %s places, none above %s",
+                  human_count(places->count - said).text,
+                  human_ps(places->items[said].on_path_ps).text);
     text_puts(&out, ".");
 
     struct str ret = str_copy(arena, text_str(&out));

@@ -287,6 +287,18 @@ static void in_short(void **state)
     CHECK_STR("said", critical_sentence(&places, run.made.arena),
               "Of the 100 µs of step 0, 20 µs are on the critical path in `b`, 20 µs in "
               "`load_data`, 20 µs in `train`.");
+    /* The same step in 50 places of 2 us: the largest says nothing of where the step goes. */
+    struct path_place spread[50];
+
+    for (size_t i = 0; i < COUNT(spread); i++) {
+        spread[i] = places.items[0];
+        spread[i].on_path_ps = 2 * US;
+    }
+    places.items = spread;
+    places.count = COUNT(spread);
+    CHECK_STR("spread", critical_sentence(&places, run.made.arena),
+              "Of the 100 µs of step 0, 2 µs are on the critical path in `b`; the rest of the "
+              "critical path is spread over 49 places, none above 2 µs.");
     run_end(&run);
 }
 
