@@ -118,6 +118,8 @@ int main(int argc, char **argv)
         return index_main(argc - 1, argv + 1);
     if (strcmp(verb, "serve") == 0)
         return app_serve(argc - 1, argv + 1);
+    if (strcmp(verb, "complete") == 0)
+        return app_complete(argc - 2, argv + 2);
     if (strcmp(verb, "open") == 0)
         return app_open(argc - 1, argv + 1);
     if (strcmp(verb, "collect") == 0)

@@ -12,6 +12,7 @@
 
 #include "analyse/scan/block_sums.h"
 #include "app/app_archive.h"
+#include "app/complete.h"
 #include "app/instance.h"
 #include "app/notify.h"
 #include "base/log.h"
@@ -19,6 +20,7 @@
 #include "base/memory.h"
 #include "capture/capture_session.h"
 #include "cli/cli.h"
+#include "cli/verbs.h"
 #include "ingest/ingest.h"
 #include "remote/remote.h"
 #include "serve/dispatch/budget.h"
@@ -413,16 +415,45 @@ static int run_call(struct app *app, const void *data)
     return cli_run(data, &app->services);
 }
 
+/* Opens what the call names, and uses it. */
+static int with_call(struct app *app, const struct cli_call *call, const char *verb,
+                     int (*use)(struct app *app, const void *data))
+{
+    char *words[] = {str_c(app->arena, str_of(verb)), NULL};
+    struct error err = {0};
+
+    if (options_read(1, words, app->arena, &app->options, &err) != OK)
+        return app_failed(&err);
+    for (uint32_t i = 0; i < call->root_count; i++) {
+        if (!remote_is_place(call->roots[i]) && access(call->roots[i].at, F_OK) != 0) {
+            fprintf(stderr, "jviewd: %s does not exist\n", call->roots[i].at);
+            return EXIT_NOT_FOUND;
+        }
+    }
+    if (app->options.memory_bytes_max > 0) /* else one question has what there is */
+        budget_set(app->options.memory_bytes_max, "--memory-max");
+    app->options.roots =
+        (struct texts){.at = (struct str *)(uintptr_t)call->roots, .count = call->root_count};
+    if (call->cache_dir != NULL && call->cache_dir[0] != '\0')
+        app->options.cache_dir = call->cache_dir;
+    if (call->index_store != NULL)
+        app->options.index_store = call->index_store;
+    if (call->data_dir != NULL)
+        app->options.data_dir = call->data_dir;
+    app->options.follow_symlinks |= call->follow_symlinks;
+    log_set_level(LOG_WARNING);
+    signal(SIGPIPE, SIG_IGN);
+    return app_with_store(app, true, use, call);
+}
+
 static int run_command(struct app *app, int argc, char **argv)
 {
     const char *rule;
-    char *words[] = {argv[0], NULL};
     struct cli_call call = {0};
     struct error err = {0};
 
-    if (app_unpack_operands(argc, argv, app->arena, &err) != OK)
-        return app_failed(&err);
-    if (cli_parse(argc, argv, options_default_root(&rule), app->arena, &call, &err) != OK)
+    if (app_unpack_operands(argc, argv, app->arena, &err) != OK ||
+        cli_parse(argc, argv, options_default_root(&rule), app->arena, &call, &err) != OK)
         return app_failed(&err);
     if (call.help) {
         cli_help(call.verb);
@@ -432,27 +463,7 @@ static int run_command(struct app *app, int argc, char **argv)
         return cli_run(&call, NULL);
     if (check_is_of_timings(&call))
         return check_timings(&call);
-    if (options_read(1, words, app->arena, &app->options, &err) != OK)
-        return app_failed(&err);
-    for (uint32_t i = 0; i < call.root_count; i++) {
-        if (!remote_is_place(call.roots[i]) && access(call.roots[i].at, F_OK) != 0) {
-            fprintf(stderr, "jviewd: %s does not exist\n", call.roots[i].at);
-            return EXIT_NOT_FOUND;
-        }
-    }
-    if (app->options.memory_bytes_max > 0) /* else one question has what there is */
-        budget_set(app->options.memory_bytes_max, "--memory-max");
-    app->options.roots = (struct texts){.at = call.roots, .count = call.root_count};
-    if (call.cache_dir != NULL && call.cache_dir[0] != '\0')
-        app->options.cache_dir = call.cache_dir;
-    if (call.index_store != NULL)
-        app->options.index_store = call.index_store;
-    if (call.data_dir != NULL)
-        app->options.data_dir = call.data_dir;
-    app->options.follow_symlinks |= call.follow_symlinks;
-    log_set_level(LOG_WARNING);
-    signal(SIGPIPE, SIG_IGN);
-    return app_with_store(app, true, run_call, &call);
+    return with_call(app, &call, argv[0], run_call);
 }
 
 int app_command(int argc, char **argv)
@@ -462,4 +473,67 @@ int app_command(int argc, char **argv)
 
     arena_destroy(app.arena);
     return code;
+}
+
+/* The names that begin with call->run, and what else names the newest run. */
+static int offer_runs(struct app *app, const void *data)
+{
+    enum { RUNS_MAX = 1000 };
+    const struct cli_call *call = data;
+    const struct run_query all = {.limit = RUNS_MAX};
+    struct run_record *runs;
+    struct error err = {0};
+    uint32_t count;
+    uint64_t of;
+
+    wait_for_jobs(&app->services);
+    if (catalog_runs(app->catalog, &all, app->arena, &runs, &count, &of, &err) != OK)
+        return app_failed(&err);
+    if (count > 0 && str_starts(STR("latest"), call->run))
+        complete_offer(STR("latest"), "the newest run");
+    for (uint32_t i = 0; i < count; i++) {
+        if (str_starts(runs[i].name, call->run))
+            complete_offer(runs[i].name, NULL);
+    }
+    return fflush(stdout) == 0 ? EXIT_OK : EXIT_IO;
+}
+
+/* Of the runs that `list` would find. */
+static int complete_runs(struct app *app, const struct store_of_runs *places, struct str word)
+{
+    const struct {
+        const char *flag, *value;
+    } flags[] = {{"--profile-dir", places->profile_dir},
+                 {"--cache-dir", places->cache_dir},
+                 {"--data-dir", places->data_dir}};
+    char *words[1 + 2 * COUNT(flags)];
+    struct cli_call call = {0};
+    struct error err = {0};
+    const char *rule;
+    int count = 0;
+
+    words[count++] = str_c(app->arena, STR("list"));
+    for (size_t i = 0; i < COUNT(flags); i++) {
+        if (flags[i].value == NULL)
+            continue;
+        words[count++] = str_c(app->arena, str_of(flags[i].flag));
+        words[count++] = str_c(app->arena, str_of(flags[i].value));
+    }
+    if (cli_parse(count, words, options_default_root(&rule), app->arena, &call, &err) != OK)
+        return app_failed(&err);
+    call.run = word;
+    return with_call(app, &call, words[0], offer_runs);
+}
+
+int app_complete(int argc, char **argv)
+{
+    struct app app = {.arena = arena_create()};
+    struct store_of_runs places;
+    struct str word;
+    int code = EXIT_OK;
+
+    if (complete_words(argc, argv, &places, &word))
+        code = complete_runs(&app, &places, word);
+    arena_destroy(app.arena);
+    return fflush(stdout) == 0 ? code : EXIT_IO;
 }

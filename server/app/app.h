@@ -10,6 +10,9 @@ int app_serve(int argc, char **argv);
 /* One of the readers' verbs: argv[0] is its name. */
 int app_command(int argc, char **argv);
 
+/* `jviewd complete WORD...`: what fits an unfinished command line (complete.h). */
+int app_complete(int argc, char **argv);
+
 /* `jviewd open [--latest] [--ui perfetto] [RUN|PATH]`: a browser at a server that runs already,
  * else at one started here; or one trace handed to ui.perfetto.dev from 127.0.0.1:9001. */
 int app_open(int argc, char **argv);

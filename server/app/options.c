@@ -541,3 +541,18 @@ void options_help(void)
            "the\nenvironment, as JVIEWD_PORT=9000. --logdir, --host and --bind_all work as in "
            "TensorBoard.\n");
 }
+
+bool options_at(uint32_t index, struct option_shape *ret)
+{
+    if (index == COUNT(table)) {
+        *ret = (struct option_shape){"config", "", true, "configuration file"};
+        return true;
+    }
+    if (index > COUNT(table))
+        return false;
+    const struct option *option = &table[index];
+    *ret = (struct option_shape){option->name, option->words == NULL ? "" : option->words,
+                                 option->kind != VALUE_NONE && option->kind != VALUE_TARGETS,
+                                 option->help};
+    return true;
+}

@@ -55,4 +55,13 @@ const char *options_default_root(const char **ret_rule);
 /* Usage and every flag of `serve`, to stdout. */
 void options_help(void);
 
+struct option_shape {  /* of a flag, for those who complete it */
+    const char *name;  /* without dashes */
+    const char *words; /* "a|b"; "" any text */
+    bool takes_value;
+    const char *help;
+};
+/* False: behind the last. */
+bool options_at(uint32_t index, struct option_shape *ret);
+
 #endif

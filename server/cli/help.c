@@ -60,7 +60,7 @@ static void put_words(const char *words)
 static void put_parameter(const struct verb *verb, const struct param *param)
 {
     const struct flag_text *text = flag_text_find(verb, param->name);
-    bool is_switch = param->kind == PARAM_WORD && strcmp(param->words, "no|yes") == 0;
+    bool is_switch = parameter_is_switch(param);
     char flag[64], line[128];
 
     parameter_flag(param, flag, sizeof flag);
@@ -75,24 +75,11 @@ static void put_parameter(const struct verb *verb, const struct param *param)
 
 static void put_format(const struct verb *verb)
 {
-    static const struct {
-        const char *verb, *words; /* what a printer makes, the first unless told otherwise */
-    } others[] = {
-        {"check", "text|json|md|junit"},
-        {"flame", "table|json|folded|speedscope"},
-        {"hlo", "table|json|csv|md|txt"},
-        {"extract", "chrome|perfetto|csv|xplane|folded|files"},
-    };
-    static const char *const none[] = {"bundle", "mcp", "completion"};
-    const char *words = "table|json|csv|md";
-
-    for (size_t i = 0; i < COUNT(none); i++) {
-        if (strcmp(none[i], verb->name) == 0)
-            return;
-    }
-    for (size_t i = 0; i < COUNT(others); i++)
-        words = strcmp(others[i].verb, verb->name) == 0 ? others[i].words : words;
+    const char *words = formats_of(verb);
     char first[64];
+
+    if (words == NULL)
+        return;
     snprintf(first, sizeof first, "format of the answer (%.*s)", (int)strcspn(words, "|"), words);
     put_flag("--format WORD", first);
     put_words(words);

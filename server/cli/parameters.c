@@ -40,3 +40,29 @@ void parameter_flag(const struct param *param, char *ret, size_t size)
             *at = '-';
     }
 }
+
+bool parameter_is_switch(const struct param *param)
+{
+    return param->kind == PARAM_WORD && strcmp(param->words, "no|yes") == 0;
+}
+
+const char *formats_of(const struct verb *verb)
+{
+    static const struct {
+        const char *verb, *words;
+    } others[] = {
+        {"check", "text|json|md|junit"},
+        {"flame", "table|json|folded|speedscope"},
+        {"hlo", "table|json|csv|md|txt"},
+        {"extract", "chrome|perfetto|csv|xplane|folded|files"},
+        {"bundle", NULL},
+        {"mcp", NULL},
+        {"completion", NULL},
+    };
+
+    for (size_t i = 0; i < COUNT(others); i++) {
+        if (strcmp(others[i].verb, verb->name) == 0)
+            return others[i].words;
+    }
+    return "table|json|csv|md";
+}

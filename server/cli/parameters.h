@@ -12,5 +12,10 @@ const struct param *parameters_of(const struct verb *verb);
 bool parameter_is_flag(const struct verb *verb, const struct param *param);
 /* "--start-ps" */
 void parameter_flag(const struct param *param, char *ret, size_t size);
+/* Said by its flag alone: it is no or yes. */
+bool parameter_is_switch(const struct param *param);
+/* What a printer makes, the first unless told otherwise: "table|json|csv|md"; NULL: it has no
+ * --format. */
+const char *formats_of(const struct verb *verb);
 
 #endif

@@ -159,8 +159,7 @@ static bool is_switch(const struct verb *verb, struct str name)
         char flag[64];
 
         parameter_flag(param, flag, sizeof flag);
-        if (param->kind == PARAM_WORD && strcmp(param->words, "no|yes") == 0 &&
-            str_equal(str_of(flag + 2), name))
+        if (parameter_is_switch(param) && str_equal(str_of(flag + 2), name))
             return true;
     }
     return false;

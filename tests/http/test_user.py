@@ -226,9 +226,6 @@ def the_command_line_says_the_same(server):
     cli(server, "note", "remove", row["id"])
     cli(server, "baseline", "remove", "main")
     assert "baseline" in cli(server, "baseline", "remove", "main", code=3)
-    for shell in ("bash", "fish"):
-        words = server.place.jviewd("completion", shell).stdout
-        assert "untag" in words and "remove" in words and "many_runs" not in words, shell
     assert "set NAME RUN" in cli(server, "baseline", "set", "main", code=2)
 
 
