@@ -4,7 +4,7 @@
 
     python3 tests/faults/make_old.py JVIEWD NAME        of a commit, built elsewhere -> tests/faults/old/NAME.tar.xz
 
-NAME is the versions of the index, as its directory is called: 6.10.9. Times are zero and owners are nobody's, so that the
+NAME is the versions of the index, as its directory is called: 6.10.11. Times are zero and owners are nobody's, so that the
 same bytes come of the same files.
 """
 

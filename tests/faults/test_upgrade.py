@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What older versions left (tests/faults/old, made by make_old.py with their programs): their notes, tags and baselines are
-kept, their indexes are made anew, and answers are those of a new cache."""
+kept, their indexes are made anew, and answers are those of a new cache. What a newer version left is left as it is: its notes
+are read, nothing is written to them, and both is said."""
 
 import json
 import pathlib
@@ -65,6 +66,42 @@ def at_the_place_where_it_was_read(place):
         assert answers(place) == sound, packed.name
 
 
+def note(place, text):
+    return place.jviewd("note", "add", RUN, text, "--profile-dir", place.profiles, "--cache-dir", place.cache, "--data-dir", place.dir / "data")
+
+
+def raise_version(path):
+    """In the database's own head, where every version looks: https://sqlite.org/fileformat.html#user_version."""
+    with open(path, "r+b") as file:
+        file.seek(60)
+        file.write((99).to_bytes(4, "big"))
+
+
+def of_a_newer_version(place):
+    place.sample(RUN)
+    sound = answers(place)
+    assert note(place, "of a newer version").returncode == 0
+    notes, catalog = place.dir / "data" / "user.db", place.cache / "catalog.sqlite"
+    raise_version(notes)
+    raise_version(catalog)
+    newer = place.cache / "segments-99.1.1" / "ab"
+    newer.mkdir(parents=True)
+    (newer / "a.seg").write_bytes(b"of a newer version")
+    before = notes.read_bytes()
+    assert answers(place) == sound
+    assert [row["text"] for row in told(place, "note", "show", RUN)["rows"]] == ["of a newer version"]
+    done = note(place, "written")
+    assert done.returncode != 0 and "a newer jviewd" in done.stderr, done
+    assert notes.read_bytes() == before
+    assert (newer / "a.seg").read_bytes() == b"of a newer version"
+    raise_version(catalog)
+    server = place.serve()
+    assert [run["state"] for run in server.until_settled().values()] == ["ready"]
+    notes_told = json.dumps(server.fetch("/api/runs")[2]["notes"])
+    assert "another version" in notes_told, notes_told
+    assert server.stop() == 0
+
+
 if __name__ == "__main__":
-    assert len(OLD) >= 2, OLD
-    harness.main([of_each_older_version, at_the_place_where_it_was_read])
+    assert len(OLD) >= 3, OLD
+    harness.main([of_each_older_version, at_the_place_where_it_was_read, of_a_newer_version])

@@ -29,6 +29,8 @@ def ours(tool, path):
     for track in report["tracks"]:
         if track["count"] == 0 and track["plane"] == "":
             continue  # a plane
+        if "samples" in track:
+            continue  # a counter
         key = (track["plane"], track["id"], track["line"])
         assert key not in found, key
         found[key] = {name: track[name] for name in

@@ -9,7 +9,7 @@ need not be UTF-8.
     self  = duration less the durations of direct children on the same track
 An event is a child of the innermost earlier event whose closed interval contains it; earlier
 means by (begin, longest first, order in the file).  Instants (duration 0) are nobody's parent,
-and events that say `_a` = 1 are asynchronous: neither parent nor child.
+and events that say `_a`, or lie on a device's line of asynchronous ops, are neither parent nor child.
 """
 
 import gzip
@@ -42,7 +42,8 @@ def signed(value):
 
 
 def message(data, at=0, end=None):
-    """The fields of a message: {number: [value, ...]}; a value of bytes is a pair (from, to)."""
+    """The fields of a message: {number: [value, ...]}, the number that came last at the end; a value of bytes is a pair
+    (from, to)."""
     end = len(data) if end is None else end
     fields = {}
     while at < end:
@@ -61,10 +62,9 @@ def message(data, at=0, end=None):
             raise Malformed("wire type %d before %d" % (wire, at))
         if at > end or tag >> 3 == 0:
             raise Malformed("bad field before %d" % at)
-        if tag >> 3 in fields:
-            fields[tag >> 3].append(value)
-        else:
-            fields[tag >> 3] = [value]
+        values = fields.pop(tag >> 3, None) or []
+        values.append(value)
+        fields[tag >> 3] = values
     return fields
 
 
@@ -86,13 +86,16 @@ def table(data, entries):
     return out
 
 
+STAT_KINDS = {2: "double", 3: "uint64", 4: "int64", 5: "text", 6: "bytes", 7: "ref"}
+
+
 def stat(data, span, names):
     """(name, type, value) of a stat; references are texts."""
     fields = message(data, *span)
     name = names.get(signed(last(fields, 1)), "stat %d" % signed(last(fields, 1)))
-    for number, kind in ((2, "double"), (3, "uint64"), (4, "int64"), (5, "text"), (6, "bytes"),
-                         (7, "ref")):
-        if number not in fields:
+    for number in reversed(fields):  # one of them; of several the last counts
+        kind = STAT_KINDS.get(number)
+        if kind is None:
             continue
         value = fields[number][-1]
         if kind == "double":
@@ -111,7 +114,16 @@ def name_of(data, metadata):
     return text(data, last(metadata, 4, None)) or text(data, last(metadata, 2, None))
 
 
-def read_events(data, line, events, names, known):
+def says_async(stats):
+    told = [value for name, kind, value in stats if name == "_a" and kind in ("int64", "uint64")]
+    return told[-1:] not in ([], [0])
+
+
+def on_device(plane):
+    return plane.startswith(("/device:", "#Chip"))
+
+
+def read_events(data, line, events, names, known, is_async):
     """`known`: stats by their bytes, which many events have in common."""
     begin = signed(last(line, 3)) * 1000
     out = []
@@ -124,10 +136,11 @@ def read_events(data, line, events, names, known):
             if item not in known:
                 known[item] = stat(data, (from_, to), names)
             stats.append(known[item])
+        place = [number for number in fields if number in (2, 5)]  # one of them: a time, or how often
         out.append({"name": events.get(metadata, "event %d" % metadata), "begin_ps": begin + signed(last(fields, 2)),
-                    "dur_ps": signed(last(fields, 3)), "stats": stats,
-                    "aggregated": 5 in fields and 2 not in fields,
-                    "async": ("_a", "int64", 1) in stats})
+                    "offset_ps": signed(last(fields, 2)), "dur_ps": signed(last(fields, 3)), "stats": stats,
+                    "aggregated": place[-1:] == [5],
+                    "async": is_async or says_async(stats)})
     return out
 
 
@@ -155,10 +168,12 @@ def read(path):
         lines, known = [], {}
         for line_span in plane.get(3, ()):
             line = message(data, *line_span)
+            name = text(data, last(line, 2, None))
+            is_async = name == "Async XLA Ops" and on_device(text(data, last(plane, 2, None)))
             lines.append({
-                "id": signed(last(line, 1)),
-                "name": text(data, last(line, 11, None)) or text(data, last(line, 2, None)),
-                "events": read_events(data, line, events, names, known)})
+                "id": signed(last(line, 1)), "timestamp_ns": signed(last(line, 3)),
+                "name": text(data, last(line, 11, None)) or name, "own_name": name, "shown_as": text(data, last(line, 11, None)),
+                "events": read_events(data, line, events, names, known, is_async)})
         planes.append({"name": text(data, last(plane, 2, None)), "lines": lines,
                        "stats": [stat(data, item, names) for item in plane.get(6, ())]})
     return {"hostnames": [text(data, item) for item in space.get(4, ())], "planes": planes}
@@ -228,7 +243,7 @@ def arrows(space):
     """How many consumers have a producer, and how many memory events there are."""
     producers, consumers, memory = set(), [], 0
     for plane, event in slices_of(space):
-        on_device = plane["name"].startswith(("/device:", "#Chip"))
+        is_device = on_device(plane["name"])
         stats = {name: value & MASK for name, kind, value in event["stats"]
                  if kind in ("int64", "uint64")}
         if "_p" in stats:
@@ -241,11 +256,11 @@ def arrows(space):
             producers.add(flow)
         if packed & 1:
             consumers.append(flow)
-        if stats.get("correlation_id") and on_device:
+        if stats.get("correlation_id") and is_device:
             consumers.append(("launch", stats["correlation_id"]))
         elif stats.get("correlation_id"):
             producers.add(("launch", stats["correlation_id"]))
-        memory += not on_device and event["name"] in ("MemoryAllocation", "MemoryDeallocation")
+        memory += not is_device and event["name"] in ("MemoryAllocation", "MemoryDeallocation")
     return sum(flow in producers for flow in consumers), memory
 
 

@@ -25,6 +25,7 @@
 #include "decoded.h"
 #include "trace/args/args.h"
 #include "trace/events/counter.h"
+#include "trace/ps.h"
 
 enum { SAMPLED_MAX = 20000 };
 
@@ -63,8 +64,8 @@ static void sum_chunk(struct dump *dump)
         struct name_sums *sums = &dump->sums[chunk->name[index]];
         if (sums->count++ == 0)
             dump->used[dump->used_count++] = chunk->name[index];
-        sums->total_ps += chunk->dur_ps[index];
-        sums->self_ps += chunk->self_ps[index];
+        ps_add(&sums->total_ps, chunk->dur_ps[index]);
+        ps_add(&sums->self_ps, chunk->self_ps[index]);
         dump->instants += (chunk->flags[index] & SLICE_INSTANT) != 0;
     }
 }

@@ -123,8 +123,17 @@ struct plane_scan { /* what a walk by lengths tells */
     struct str name;
     uint32_t line_count, event_metadata_count, stat_metadata_count;
     uint64_t event_id_max, stat_id_max;
-    bool has_events, repeats_lines;
-    int64_t timestamp_min_ns, timestamp_max_ns; /* of lines that have events */
+    bool repeats_lines;
+    int64_t far_ns; /* the earliest far time of its lines that have events; 0: there is none */
+};
+
+/* A field's number and type, as one byte. */
+#define TAG(number, wire) ((number) << 3 | (wire))
+
+struct line_head { /* what a line says of itself */
+    int64_t id, timestamp_ns;
+    struct str name, display_name;
+    bool has_id, has_timestamp, has_name, has_events;
 };
 
 struct line_track {
@@ -204,6 +213,10 @@ struct line { /* being decoded */
 void xspace_damaged(struct xspace *space, const uint8_t *at, const char *what);
 
 void plane_scan(struct xspace *space, struct plane_scan *scan);
+/* What stands before the first event, which *pb then points at; false when that is damaged. */
+bool line_head_read(struct pb *pb, struct line_head *ret);
+/* What is missing, among and behind the events. */
+void line_head_search(struct pb pb, struct line_head *head);
 
 void names_open(struct plane *plane);
 void names_close(struct plane *plane);
@@ -253,6 +266,8 @@ static inline bool meaning_has(const struct meaning *meaning, enum stat_role rol
     return meaning->seen >> role & 1;
 }
 
+/* Not a time since the profile's start. */
+bool time_is_far(int64_t timestamp_ns);
 /* Where a line with that clock starts in file time; clamped when it does not fit. */
 int64_t time_of_line(struct xspace *space, int64_t timestamp_ns, bool *ret_clamped);
 /* Chooses zero_ns. */

@@ -53,58 +53,26 @@ static void read_events(struct line *line, const uint8_t *at, const uint8_t *end
     }
 }
 
-/* A timestamp that stands behind the events would change them all; writers put it before. Where
- * none does, the line is walked once more by lengths to be sure. */
-static void find_late_timestamp(struct pb pb, int64_t *ret)
-{
-    struct error err = {0};
-
-    pb.err = &err;
-    for (struct pb_field field; pb_next(&pb, &field);)
-        if (field.number == XLINE_TIMESTAMP_NS && field.wire == PB_VARINT)
-            *ret = (int64_t)field.varint;
-}
-
-/* What stands before the first event; false when that is damaged. */
-static bool read_head(struct line *line, struct pb *pb, int64_t *ret_timestamp_ns)
-{
-    bool has_timestamp = false;
-
-    while (pb->at < pb->end && *pb->at != TAG(XLINE_EVENTS, PB_BYTES)) {
-        struct pb_field field;
-        if (!pb_next(pb, &field) || field.cut)
-            return false;
-        bool is_number = field.wire == PB_VARINT, is_text = field.wire == PB_BYTES;
-        if (field.number == XLINE_ID && is_number)
-            line->id = (int64_t)field.varint;
-        else if (field.number == XLINE_NAME && is_text)
-            line->name = pb_text(&field);
-        else if (field.number == XLINE_DISPLAY_NAME && is_text && field.bytes.count > 0)
-            line->name = pb_text(&field);
-        else if (field.number == XLINE_TIMESTAMP_NS && is_number) {
-            *ret_timestamp_ns = (int64_t)field.varint;
-            has_timestamp = true;
-        }
-    }
-    if (!has_timestamp)
-        find_late_timestamp(*pb, ret_timestamp_ns);
-    return true;
-}
-
 void line_read(struct plane *plane, const struct pb *outer, struct bytes message)
 {
     struct line line = {.plane = plane, .ordinal = ++plane->space->lines_read};
     struct error err = {0};
     struct pb pb = pb_inside(outer, message, &err);
-    int64_t timestamp_ns = 0;
+    struct line_head head;
 
-    if (!read_head(&line, &pb, &timestamp_ns)) {
+    if (!line_head_read(&pb, &head)) {
         if (!plane->scan->is_cut)
             xspace_damaged(plane->space, pb.at, "the head of a line");
         return;
     }
-    line.start_ps = time_of_line(plane->space, timestamp_ns, &line.is_clamped);
+    if (!head.has_id || !head.has_timestamp || !head.has_name)
+        line_head_search(pb, &head);
+    line.id = head.id;
+    line.name = head.name;
+    line.start_ps = time_of_line(plane->space, head.timestamp_ns, &line.is_clamped);
     track_of_line(&line);
+    if (head.display_name.count > 0 && !line.is_counters)
+        sink_track_rename(plane->space->sink, line.track, head.display_name);
     read_events(&line, pb.at, pb.end);
     if (!plane->scan->repeats_lines && !line.is_counters)
         sink_track_end(plane->space->sink, line.track);

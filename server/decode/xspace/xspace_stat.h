@@ -13,8 +13,6 @@
 
 #include "decode/xspace/xspace.h"
 
-#define TAG(number, wire) ((number) << 3 | (wire))
-
 /* Behind a field that is not wanted; NULL when it does not end in the message. */
 static __attribute__((noinline)) const uint8_t *skip_field(struct plane *plane, const uint8_t *at,
                                                            const uint8_t *end)

@@ -15,7 +15,7 @@ static const int64_t far_ns = TIME_PS_MAX / 2 / 1000;
 /* Unix times in nanoseconds, since 1973. */
 static const int64_t unix_from_ns = INT64_C(100000000000000000);
 
-static bool is_far(int64_t timestamp_ns)
+bool time_is_far(int64_t timestamp_ns)
 {
     return timestamp_ns > far_ns;
 }
@@ -23,14 +23,10 @@ static bool is_far(int64_t timestamp_ns)
 void time_choose_zero(struct xspace *space)
 {
     for (uint32_t index = 0; index < space->plane_count; index++) {
-        const struct plane_scan *scan = &space->planes[index];
-        if (!scan->has_events || !is_far(scan->timestamp_max_ns))
-            continue;
-        /* A plane of both kinds of clock does not occur; its latest line is far for certain. */
-        int64_t earliest =
-            is_far(scan->timestamp_min_ns) ? scan->timestamp_min_ns : scan->timestamp_max_ns;
-        if (space->zero_ns == 0 || earliest < space->zero_ns)
-            space->zero_ns = earliest;
+        int64_t earliest_ns = space->planes[index].far_ns;
+
+        if (earliest_ns != 0 && (space->zero_ns == 0 || earliest_ns < space->zero_ns))
+            space->zero_ns = earliest_ns;
     }
 }
 
@@ -38,7 +34,7 @@ int64_t time_of_line(struct xspace *space, int64_t timestamp_ns, bool *ret_clamp
 {
     int64_t relative_ns = timestamp_ns, start_ps;
 
-    if (space->zero_ns != 0 && is_far(timestamp_ns))
+    if (space->zero_ns != 0 && time_is_far(timestamp_ns))
         relative_ns -= space->zero_ns;
     else if (space->zero_ns != 0)
         space->shifted_line_count++;

@@ -157,6 +157,30 @@ static void display_name_behind_the_events(void **state)
     arena_destroy(arena);
 }
 
+/* Any order of fields is one: what a line is called may stand behind an event of it. */
+static void head_behind_an_event(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct made made = {0};
+
+    for (int i = 0; i < 2; i++) { /* two lines of one thread */
+        put_event(&made, 1, i * 10, 5);
+        line_head(&made, 7, "python", 1);
+        put_event(&made, 1, i * 10 + 5, 5);
+        end_line(&made);
+    }
+    name_event(&made, 1, "a");
+    end_plane(&made, "/host:CPU");
+    const struct trace *trace = made_trace(&made, arena);
+
+    CHECK_PICTURE("one thread", trace, 0,
+                  "/host:CPU / python\n  1000 +5 a\n  1005 +5 a\n  1010 +5 a\n  1015 +5 a\n");
+    CHECK_INT("its id", trace->tracks[1].source_id, 7);
+    free_made(&made);
+    arena_destroy(arena);
+}
+
 static void about_the_file(void **state)
 {
     (void)state;
@@ -291,6 +315,7 @@ int main(void)
         cmocka_unit_test(type_args),
         cmocka_unit_test(merged),
         cmocka_unit_test(display_name_behind_the_events),
+        cmocka_unit_test(head_behind_an_event),
         cmocka_unit_test(about_the_file),
         cmocka_unit_test(derived),
         cmocka_unit_test(concatenated),
