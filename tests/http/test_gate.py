@@ -12,6 +12,7 @@ import sys
 
 import common
 import harness
+import openapi
 from common import RUN, Reply, ask, good, talk
 
 HOST = b"Host: localhost\r\n"
@@ -89,6 +90,55 @@ def origins(server):
     link = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
     assert ask(server, "/", headers=link).status == 200
     assert ask(server, "/api/runs", headers=link).status == 403
+
+
+def every_route():
+    """(method, path) of all that the page of the API names, and what it does not: a wrong name is refused before anything is routed."""
+    for path, methods in openapi.PAGE["paths"].items():
+        for method in ("GET", "POST", "DELETE"):
+            yield method, re.sub(r"\{[^}]*\}", "x", path), method.lower() in methods
+    yield "GET", "/", True
+    yield "GET", "/nothing", False
+
+
+def wire(method, path, headers):
+    body = b"Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}" if method == "POST" else b"\r\n"
+    return f"{method} {path} HTTP/1.1\r\nConnection: close\r\n{headers}".encode("latin-1") + body
+
+
+def no_route_answers_to_another_name(server):
+    """As a page that DNS has bound to this machine would ask; raw, for a client library writes Host itself."""
+    names = ("", "Host: evil.example\r\n", "Host: localhost\r\nHost: localhost\r\n", "Host: a@localhost\r\n", "Host: localhost.evil.example\r\n",
+             "Host: 127.0.0.1.nip.io\r\n", "Host: [::2]\r\n", "Host: localhost:x\r\n", "Host: \r\n", "Host: localhost, evil.example\r\n")
+    count = 0
+    for method, path, _ in every_route():
+        for name in names:
+            got = talk(server, wire(method, path, name), 5)
+            assert status_lines(got) and status_lines(got)[0] in (400, 403), (method, path, name, got[:200])
+            count += 1
+    print(f"{count} requests, none answered")
+
+
+def no_route_answers_another_page(server):
+    """Whatever the method: only our own origin, or none, comes in. No reply allows another."""
+    mine = f"Host: localhost:{server.port}\r\n"
+    others = ("Origin: http://evil.example\r\n", "Origin: null\r\n", f"Origin: http://localhost.evil.example:{server.port}\r\n",
+              f"Origin: https://localhost:{server.port}\r\n", "Origin: http://localhost:1\r\n", "Origin: https://ui.perfetto.dev\r\n",
+              "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: cors\r\n", "Sec-Fetch-Site: same-site\r\n",
+              "Origin: http://evil.example\r\nCookie: a=b\r\n")
+    count = 0
+    for method, path, known in every_route():
+        for other in others:
+            got = talk(server, wire(method, path, mine + other), 5)
+            assert status_lines(got)[:1] == [403], (method, path, other, got[:200])
+            assert b"access-control-allow" not in got.lower(), (method, path, other)
+            count += 1
+        if known and path not in ("/api/events", "/api/capture"):  # one does not end, one is off
+            for own in ("", f"Origin: http://localhost:{server.port}\r\n"):
+                got = talk(server, wire(method, path, mine + own), 30)
+                assert status_lines(got)[:1] not in ([403], []), (method, path, own, got[:300])
+                count += 1
+    print(f"{count} requests, none of another page answered")
 
 
 def pages_are_relative(server):
@@ -259,5 +309,5 @@ def drains(_):
 
 
 if __name__ == "__main__":
-    common.main([shapes, every_reply_wears_the_headers, origins, pages_are_relative, below_a_prefix, other_names, tokens,
-                 beyond_loopback_needs_a_token, perfetto, a_second_server_says_who_has_the_port, drains])
+    common.main([shapes, every_reply_wears_the_headers, origins, no_route_answers_to_another_name, no_route_answers_another_page,
+                 pages_are_relative, below_a_prefix, other_names, tokens, beyond_loopback_needs_a_token, perfetto, a_second_server_says_who_has_the_port, drains])

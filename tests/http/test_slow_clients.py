@@ -126,6 +126,27 @@ def pipes_keep_their_order(server):
     assert got.index(b"HTTP/1.1 404") > got.rindex(b"HTTP/1.1 200")
 
 
+def half_closed_is_answered(server):
+    """A client that says it has no more to say still hears."""
+    for _ in range(200):
+        with socket.create_connection(("127.0.0.1", server.port), timeout=20) as wire:
+            wire.sendall(b"GET /healthz HTTP/1.1\r\n" + HEAD + b"\r\n")
+            wire.shutdown(socket.SHUT_WR)
+            assert wire.recv(65536).startswith(b"HTTP/1.1 200"), _
+
+
+def event_streams_hold_nobody_up(server):
+    wires = open_all(server, b"GET /api/events HTTP/1.1\r\n" + HEAD + b"\r\n", 100)
+    try:
+        begun = [wire.recv(4096)[:12] for wire in wires]
+        assert set(begun) <= {b"HTTP/1.1 200", b"HTTP/1.1 503"} and begun[0] == b"HTTP/1.1 200", set(begun)
+        assert ask(server, "/healthz").status == 200
+        assert ask(server, "/api/top", run=RUN, limit=1).status == 200
+    finally:
+        for wire in wires:
+            wire.close()
+
+
 def wrong_tokens(server):
     """With a server of its own, for it asks for a token."""
     place = harness.Place()
@@ -144,4 +165,5 @@ def wrong_tokens(server):
 if __name__ == "__main__":
     common.main([others_are_answered, a_whole_request_is_answered_however_slowly_it_came,
                  a_client_that_waits_for_a_word_gets_one, a_request_that_is_cut_off_is_told, a_head_has_ten_seconds,
-                 one_peer_keeps_no_more_than_512, pipes_keep_their_order, wrong_tokens])
+                 one_peer_keeps_no_more_than_512, pipes_keep_their_order, half_closed_is_answered,
+                 event_streams_hold_nobody_up, wrong_tokens])
