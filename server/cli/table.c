@@ -110,11 +110,30 @@ static void say(const char *text)
     arena_destroy(arena);
 }
 
+/* The lines to type, each of which writes where was looked. */
+static void say_how_to_record(struct str directory)
+{
+    struct arena *arena = arena_create();
+    struct str place = str_plain(arena, directory);
+
+    fprintf(stderr,
+            "To record one, type one of these:\n"
+            "  JAX      with jax.profiler.trace(\"%.*s\"): ...\n"
+            "  PyTorch  with torch.profiler.profile(on_trace_ready=\n"
+            "               torch.profiler.tensorboard_trace_handler(\"%.*s\")): ...\n"
+            "  nsys     nsys profile -o %.*s/run python train.py\n"
+            "           nsys export --type sqlite %.*s/run.nsys-rep\n"
+            "`jviewd doctor` finds out why a profile that is there is not shown.\n",
+            STR_ARG(place), STR_ARG(place), STR_ARG(place), STR_ARG(place));
+    arena_destroy(arena);
+}
+
 /* What the table has no room for: what was not looked at, and why a run cannot be read. */
-static void say_what_is_missing(const json_t *list, bool is_filtered)
+static void say_what_is_missing(const struct cli_call *call, const json_t *list)
 {
     enum { FAILED_TOLD_MAX = 10 };
     json_t *runs = json_object_get(list, "runs"), *item;
+    bool is_filtered = call->query.count > 0;
     unsigned failed = 0;
     size_t index;
 
@@ -135,6 +154,8 @@ static void say_what_is_missing(const json_t *list, bool is_filtered)
                 failed - FAILED_TOLD_MAX);
     if (json_array_size(runs) == 0)
         say(is_filtered ? "no run matches" : "no profile was found");
+    if (json_array_size(runs) == 0 && !is_filtered)
+        say_how_to_record(call->roots[0]);
 }
 
 /* A list of a few runs tells all of them; one of thousands does not wait until they were read.
@@ -212,7 +233,7 @@ int print_list(const struct cli_call *call, const struct services *services)
 
     if (code == EXIT_OK && wants_table(call) &&
         ask_json(call, services, "/api/runs", call->query, &list) == EXIT_OK)
-        say_what_is_missing(list, call->query.count > 0);
+        say_what_is_missing(call, list);
     json_decref(list);
     return code;
 }

@@ -42,7 +42,7 @@ struct services { /* what handlers may reach; filled by app.c. Function pointers
     struct catalog *catalog;
     struct cache *cache;
     struct user *user;       /* store/user.h; NULL: none */
-    const char *profile_dir; /* as shown */
+    const char *profile_dir; /* the first that is shown */
     const char *base_path;   /* "" or "/proxy/8080" */
     bool perfetto_cors;
     const struct str *source_roots; /* directories whose sources may be shown; absolute */

@@ -88,6 +88,12 @@ export const tests = {
       });
       await on(browser, server.url, '', async (page) => {
         await page.getByText(/No profiles .* yet/).waitFor();
+        for (const line of [
+          `with jax.profiler.trace("${folder}"): ...`,
+          `tensorboard_trace_handler("${folder}")`,
+          `nsys export --type sqlite ${folder}/run.nsys-rep`,
+        ])
+          await page.locator('code', { hasText: line }).waitFor();
         cpSync(SAMPLE, join(folder, 'step_500'), { recursive: true });
         await page.getByText('A step takes').waitFor({ timeout: 20_000 });
       });

@@ -136,6 +136,35 @@ export const tests = {
     await page.waitForFunction(() => document.querySelector('h1')?.textContent === 'picked-2');
   }),
 
+  'an empty directory offers an example, unless the server takes no files': async ({ browser }) => {
+    for (const [flags, offers] of [
+      [[], true],
+      [['--upload-max', '0'], false],
+    ]) {
+      const folder = mkdtempSync(join(tmpdir(), 'jviewd-empty-'));
+      const server = await startOwn([folder, ...flags]);
+      const opened = await openPage(browser, server.url);
+      try {
+        await opened.page.goto(server.url);
+        await opened.page.getByText(/No profiles .* yet/).waitFor();
+        await settle(opened.page);
+        const button = opened.page.getByRole('button', { name: 'Open an example' });
+        assert.equal(await button.count(), offers ? 1 : 0);
+        if (offers) {
+          await button.click();
+          await opened.page.waitForFunction(() => document.querySelector('h1')?.textContent === 'example');
+          await opened.page.getByText('A step takes').waitFor();
+        }
+        assert.deepEqual(opened.foreign, [], 'requests that leave the origin');
+        assert.deepEqual(opened.complaints, []);
+      } finally {
+        await opened.context.close();
+        server.stop();
+        rmSync(folder, { recursive: true });
+      }
+    }
+  },
+
   'what is no profile, or too large, is refused in words; the page stays': on(
     ['--upload-max', '100K'],
     '?run=step_500&view=ops',

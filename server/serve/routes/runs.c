@@ -19,13 +19,14 @@ static const struct param params[] = {
     {.name = NULL},
 };
 
-static void put_scan(struct json *json, struct scan_state scan)
+static void put_scan(struct json *json, struct scan_state scan, const char *directory)
 {
     json_key(json, "scan");
     json_open(json, '{');
     json_put_text(json, "state", scan.active ? STR("scanning") : STR("idle"));
     json_put_unsigned(json, "directories", scan.directories);
     json_put_unsigned(json, "files", scan.files);
+    json_put_text(json, "directory", str_of(directory));
     json_close(json, '}');
 }
 
@@ -170,7 +171,7 @@ static enum status get_runs(struct request *req, struct reply *reply, struct err
     const struct answer_note *notes = notes_of(req, &note_count);
     struct json json = reply_json(reply);
     json_open(&json, '{');
-    put_scan(&json, catalog_scan(req->services->catalog));
+    put_scan(&json, catalog_scan(req->services->catalog), req->services->profile_dir);
     json_key(&json, "runs");
     json_open(&json, '[');
     for (uint32_t i = 0; i < count; i++) {

@@ -21,15 +21,16 @@ import {
   UNKNOWN,
   type Scale,
 } from '../../model/numbers';
-import { runsSentence, sentenceCase } from '../../model/sentence';
+import { runsSentence } from '../../model/sentence';
 import { runChange } from '../../model/address';
 import { numberOf, seriesAmong, stemOf } from '../../model/series';
 import { CompareTicked, Tick, toggleTick } from '../compare/ticks';
-import { CaptureButton, CaptureRefusal } from './capture';
+import { CaptureButton } from './capture';
+import { ListNotes, NoRuns } from './no_runs';
 import { Facets } from './facets';
 import { act } from '../../ui/keys';
 import { Link } from '../../ui/link';
-import { Failed, HowToRecord, progressOf, ProgressBar, Waiting } from '../../ui/states';
+import { Failed, progressOf, ProgressBar, Waiting } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { NothingMatches, TableBar } from '../../ui/table_bar';
 import { Spark } from '../../ui/table_row';
@@ -223,47 +224,6 @@ function useHeld(runs: readonly Run[], limit: number): { shown: readonly Run[]; 
       redraw((tick) => tick + 1);
     },
   };
-}
-
-const ListNotes = ({ list }: { list: RunList }) => (
-  <>
-    {list.notes.map((note) => (
-      <p key={note.message} class="basis">
-        {sentenceCase(note.message)}
-      </p>
-    ))}
-  </>
-);
-
-function NoRuns({ list }: { list: RunList }) {
-  const { scan } = list;
-  const looked = `${plural(scan.directories, 'directory', 'directories')} and ${plural(scan.files, 'file')}`;
-  return (
-    <>
-      <SentenceLine
-        sentence={
-          scan.state === 'idle'
-            ? [`No profiles ${scan.directory ? `below ${scan.directory}` : 'here'} yet.`]
-            : ['Looking for profiles.']
-        }
-      />
-      <p class="basis">
-        {scan.state === 'idle' ? `${looked} were looked at; new ones appear by themselves.` : `${looked} so far.`}
-      </p>
-      <ListNotes list={list} />
-      <HowToRecord />
-      <p class="state">
-        To open one of this computer, drop it here:{' '}
-        <button class="framed" onClick={() => act('open-file')}>
-          Open a file…
-        </button>
-      </p>
-      <p class="state">
-        <CaptureButton />
-        <CaptureRefusal />
-      </p>
-    </>
-  );
 }
 
 export function RunsView() {
