@@ -82,6 +82,35 @@ def nothing_else_is_read(server):
         assert reply.status in (400, 404), (query, reply.status, reply.body[:200])
 
 
+def payloads(place):
+    """Some 500 ways to write a path that leads out, encoded as a query has it."""
+    ups = ("..", "%2e%2e", ".%2e", "%252e%252e", "%c0%ae%c0%ae", "..%00", "%uff0e%uff0e", "..;", "....//..", "\u2025")
+    slashes = ("/", "%2f", "%252f", "\\", "%5c", "//", "/./", "%c0%af")
+    for up in ups:
+        for slash in slashes:
+            for depth in (1, 3, 8):
+                yield slash.join([urllib.parse.quote(up, safe="%/;.")] * depth + ["outside.py"])
+            yield "model" + slash + slash.join([urllib.parse.quote(up, safe="%/;.")] * 2) + slash + "outside.py"
+    for whole in (str(place.dir / "outside.py"), "/etc/passwd", "/proc/self/environ", "/proc/self/root/etc/passwd", "/dev/stdin", "link.py", "etc/passwd"):
+        for before in ("", "/", "//", "file://", "file:", "model/", "./", "%2f", "%00", " ", "C:", "\\\\?\\", "~", "$HOME", "jar:file:", "model/up/"):
+            for behind in ("", "%00", "%00.py", "/", "/.", "?", "%23", " "):
+                yield urllib.parse.quote(before + whole, safe="%/:") + behind
+
+
+def no_path_leads_out(server):
+    """On every parameter that is, or names, a path."""
+    asked = 0
+    questions = ("/api/source?file=", "/api/run?run=", "/api/top?run=", "/api/runs?path=", "/api/trend?metric=step_p95&path=", f"/api/trace?run={common.RUN}&format=raw&host=",
+                 "/api/diff?b=latest&a=")
+    for number, payload in enumerate(payloads(server.place)):
+        for question in questions if number % 8 == 0 else questions[:1]:
+            got = talk(server, f"GET {question}{payload} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode(), 20)
+            assert b"secret" not in got and b"root:" not in got and b"PATH=" not in got, (question, payload, got[:300])
+            assert got.startswith(b"HTTP/1.1 ") and got[9:10] in (b"2", b"4"), (question, payload, got[:300])
+            asked += 1
+    print(f"# {number + 1} ways to write a path, {asked} requests")
+
+
 def a_page_elsewhere_reads_nothing(server):
     path = "/api/source?" + urllib.parse.urlencode({"file": "model/layers.py"})
     assert ask(server, path, headers={"Origin": "http://evil.example"}).status == 403
@@ -108,7 +137,7 @@ def main():
         root = make_sources(place)
         server = common.serve_samples(place, "--source-root", str(root), "--source-root", str(place.dir / "gone"))
         server.until_settled()
-        for test in (lines_are_those_of_the_file, nothing_else_is_read, a_page_elsewhere_reads_nothing):
+        for test in (lines_are_those_of_the_file, nothing_else_is_read, no_path_leads_out, a_page_elsewhere_reads_nothing):
             test(server)
             print(f"ok {test.__name__}", flush=True)
         without_a_root_there_is_nothing()
