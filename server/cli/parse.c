@@ -77,10 +77,14 @@ static void put_encoded(struct text *out, struct str value)
 
 static void put_parameter(struct parse *parse, struct str name, struct str value)
 {
+    char *word = str_c(parse->arena, name);
+
     if (parse->query.count > 0)
         text_puts(&parse->query, "&");
-    for (size_t i = 0; i < name.count; i++)
-        text_putf(&parse->query, "%c", name.at[i] == '-' ? '_' : name.at[i]);
+    for (char *at = word; *at != '\0'; at++)
+        if (*at == '-')
+            *at = '_';
+    put_encoded(&parse->query, str_of(word)); /* the user may have typed anything */
     text_puts(&parse->query, "=");
     put_encoded(&parse->query, value);
 }

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "analyse/memory/heap.h"
-#include "cost_any.h"
+#include "any/cost_any.h"
+#include "any/decode_any.h"
 #include "decode/hlo/hlo_module.h"
-#include "decode_any.h"
 
 enum { LINES_MAX = 1 << 16 };
 

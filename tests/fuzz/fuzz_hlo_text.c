@@ -2,10 +2,10 @@
 /* Any bytes as the text of a module, in a file of any name: the first line names it. */
 #include <stdlib.h>
 
-#include "cost_any.h"
+#include "any/cost_any.h"
+#include "any/decode_any.h"
 #include "decode/hlo/hlo_module.h"
 #include "decode/hlo/hlo_name.h"
-#include "decode_any.h"
 
 /* What is printed is what was read, but for the end of the last line. */
 static void print(struct bytes bytes)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a Parquet table of nsys-jax: of ranges, and of anything else. */
-#include "decode_any.h"
+#include "any/decode_any.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *at, size_t count)
 {

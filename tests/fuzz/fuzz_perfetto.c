@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a Perfetto trace. */
-#include "decode_any.h"
+#include "any/decode_any.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *at, size_t count)
 {

@@ -4,7 +4,7 @@
  *
  *   1 | type | count (2 bytes) | payload | type | ...
  */
-#include "decode_any.h"
+#include "any/decode_any.h"
 #include "made_spool.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *at, size_t count)

@@ -3,7 +3,7 @@
  * the edge of a window, as far as the second one says. */
 #include <stdlib.h>
 
-#include "decode_any.h"
+#include "any/decode_any.h"
 #include "export/export.h"
 
 enum { EDGE = 1 << 20 };

@@ -1,108 +1,181 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """run.py SECONDS [NAME...]: every fuzz target for SECONDS, two at a time; what each found.
-run.py --all HOURS [NAME...]: in pieces of five minutes, always the target that has run least. Minutes are kept in
-build/fuzz-minutes.json and corpora where they are, so it goes on another day where it was.
+run.py --all HOURS [NAME...]: in pieces of five minutes, always the target that has run least; goes on another day where it was.
+run.py --hours: how long each has run so far.
+run.py --minimize [NAME...]: of all inputs that were found, the few and short ones that reach what the seeds do not become seeds.
+run.py --afl SECONDS [NAME...]: the same targets by AFL++; xspace, trace_json and request unless others are named.
 
-New inputs are kept in build/fuzz-corpus/NAME, crashes in build/fuzz-findings/NAME. A line a target:
-name, executions, executions per second, size of the corpus, findings.
+Inputs, findings, logs and hours are kept outside of the sources: in $JVIEWD_FUZZ_DIR, else in jviewd-fuzz below $XDG_STATE_HOME or
+~/.local/state. Hours are of CPU. A line a target: name, executions, their rate, inputs, findings, hours so far.
 """
 
 import concurrent.futures
+import hashlib
 import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-BINARIES = ROOT / "build/fuzz/tests/fuzz"
-MINUTES = ROOT / "build/fuzz-minutes.json"
+STATE = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+PLACE = pathlib.Path(os.environ.get("JVIEWD_FUZZ_DIR") or os.path.join(STATE, "jviewd-fuzz"))
+SEEDS, WORDS = ROOT / "tests/fuzz/seeds", ROOT / "tests/fuzz/words"
 PIECE_S, AT_ONCE = 300, 2
+INPUT_BYTES_MAX, SEED_BYTES_MAX, SEEDS_MAX = 262144, 1024, 60
+AFL_TARGETS = ("xspace", "trace_json", "request")
+UBSAN = {"UBSAN_OPTIONS": "print_stacktrace=1"}
 
 
-def run(target, seconds):
-    name = target.name.removeprefix("fuzz_")
-    corpus, findings = ROOT / "build/fuzz-corpus" / name, ROOT / "build/fuzz-findings" / name
-    corpus.mkdir(parents=True, exist_ok=True)
-    findings.mkdir(parents=True, exist_ok=True)
-    seeds = ROOT / "tests/fuzz/seeds" / name
-    command = [str(target), f"-max_total_time={seconds}", "-rss_limit_mb=2048", "-timeout=20", "-print_final_stats=1",
-               f"-artifact_prefix={findings}/", "-max_len=262144", str(corpus)] + ([str(seeds)] if seeds.is_dir() else [])
-    log = ROOT / f"build/fuzz-{name}.log"
-    with open(log, "w") as out:
-        code = subprocess.run(command, stdout=out, stderr=out, stdin=subprocess.DEVNULL,
-                              env={**os.environ, "UBSAN_OPTIONS": "print_stacktrace=1"}).returncode
-    text = log.read_text(errors="replace")
-    executions = re.search(r"number_of_executed_units:\s*(\d+)", text)
-    rate = re.search(r"average_exec_per_sec:\s*(\d+)", text)
-    found = sorted(findings.iterdir())
-    print(f"{name:14} {executions.group(1) if executions else '?':>12} executions {rate.group(1) if rate else '?':>7}/s "
-          f"{len(list(corpus.iterdir())):6} inputs {len(found):3} findings", flush=True)
-    if code != 0:
-        print(f"    exit {code}; see {log.relative_to(ROOT)}", flush=True)
-    return code
+def binaries(preset, names):
+    folder = ROOT / "build" / preset / "tests/fuzz"
+    found = {path.name.removeprefix("fuzz_"): path for path in sorted(folder.glob("fuzz_*")) if path.is_file() and os.access(path, os.X_OK)}
+    found = {name: path for name, path in found.items() if not names or name in names}
+    if not found:
+        sys.exit(f"no fuzz targets in {folder}")
+    return found
 
 
 class Ledger:
-    """How many minutes each target has run in all."""
+    """CPU seconds of each target in all, and whose turn it is."""
 
-    def __init__(self, targets, until):
-        self.lock, self.until, self.busy = threading.Lock(), until, set()
-        known = json.loads(MINUTES.read_text()) if MINUTES.exists() else {}
-        self.minutes = {**known, **{target.name: known.get(target.name, 0) for target in targets}}
-        self.targets = {target.name: target for target in targets}
+    def __init__(self, names):
+        self.lock, self.busy, self.path = threading.Lock(), set(), PLACE / "seconds.json"
+        known = json.loads(self.path.read_text()) if self.path.exists() else {}
+        self.names, self.seconds = names, {**dict.fromkeys(names, 0), **known}
+
+    def add(self, name, seconds):
+        with self.lock:
+            self.busy.discard(name)
+            self.seconds[name] += seconds
+            PLACE.mkdir(parents=True, exist_ok=True)
+            self.path.write_text(json.dumps(self.seconds, indent=1, sort_keys=True))
 
     def take(self):
         with self.lock:
-            free = sorted(self.targets.keys() - self.busy, key=lambda name: (self.minutes[name], name))
-            if not free or time.monotonic() >= self.until:
+            free = sorted((name for name in self.names if name not in self.busy), key=lambda name: (self.seconds[name], name))
+            if not free:
                 return None
             self.busy.add(free[0])
-            return self.targets[free[0]]
+            return free[0]
 
-    def put(self, target, seconds):
-        with self.lock:
-            self.busy.remove(target.name)
-            self.minutes[target.name] += seconds / 60
-            MINUTES.write_text(json.dumps(self.minutes, indent=1, sort_keys=True))
+    def hours(self, name):
+        return self.seconds[name] / 3600
 
 
-def keep_running(ledger):
+def cpu_of(command, log, env):
+    """(exit code, CPU seconds of it and its children)"""
+    with open(log, "w") as out:
+        process = subprocess.Popen(command, stdout=out, stderr=out, stdin=subprocess.DEVNULL, env={**os.environ, **env})
+        _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, usage.ru_utime + usage.ru_stime
+
+
+def run(name, target, seconds, ledger):
+    corpus, findings = PLACE / "corpus" / name, PLACE / "findings" / name
+    corpus.mkdir(parents=True, exist_ok=True)
+    findings.mkdir(parents=True, exist_ok=True)
+    words = WORDS / f"{name}.dict"
+    command = [str(target), f"-max_total_time={seconds}", "-rss_limit_mb=2048", "-timeout=20", "-print_final_stats=1",
+               f"-artifact_prefix={findings}/", f"-max_len={INPUT_BYTES_MAX}", *([f"-dict={words}"] if words.exists() else []),
+               str(corpus), *([str(SEEDS / name)] if (SEEDS / name).is_dir() else [])]
+    log = PLACE / f"{name}.log"
+    code, used = cpu_of(command, log, UBSAN)
+    ledger.add(name, used)
+    text = log.read_text(errors="replace")
+    executions = re.search(r"number_of_executed_units:\s*(\d+)", text)
+    rate = re.search(r"average_exec_per_sec:\s*(\d+)", text)
+    print(f"{name:14} {executions.group(1) if executions else '?':>12} executions {rate.group(1) if rate else '?':>7}/s "
+          f"{len(list(corpus.iterdir())):6} inputs {len(list(findings.iterdir())):3} findings {ledger.hours(name):7.3f} CPU hours in all", flush=True)
+    if code != 0:
+        print(f"    exit {code}; see {log}", flush=True)
+    return code
+
+
+def keep_running(targets, ledger, until):
     """The worst exit code."""
     code = 0
-    while (target := ledger.take()) is not None:
-        began = time.monotonic()
-        code = run(target, max(1, min(PIECE_S, int(ledger.until - began)))) or code
-        ledger.put(target, time.monotonic() - began)
+    while time.monotonic() < until and (name := ledger.take()) is not None:
+        code = run(name, targets[name], max(1, min(PIECE_S, int(until - time.monotonic()))), ledger) or code
     return code
 
 
 def run_all(targets, hours):
-    ledger = Ledger(targets, time.monotonic() + hours * 3600)
-    with concurrent.futures.ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
-        codes = [one.result() for one in [pool.submit(keep_running, ledger) for _ in range(AT_ONCE)]]
-    for name in sorted(ledger.targets):
-        print(f"{name.removeprefix('fuzz_'):14} {ledger.minutes[name]:8.1f} minutes in all", flush=True)
+    ledger, until = Ledger(list(targets)), time.monotonic() + hours * 3600
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        codes = [one.result() for one in [pool.submit(keep_running, targets, ledger, until) for _ in range(AT_ONCE)]]
+    say_hours(ledger)
     return any(codes)
 
 
+def say_hours(ledger):
+    for name in sorted(ledger.seconds):
+        print(f"{name:14} {ledger.hours(name):8.3f} CPU hours in all", flush=True)
+
+
+def minimize(targets):
+    for name, target in targets.items():
+        corpus, seeds = PLACE / "corpus" / name, SEEDS / name
+        if not corpus.is_dir():
+            continue
+        with tempfile.TemporaryDirectory() as merged:
+            for path in seeds.iterdir() if seeds.is_dir() else ():
+                shutil.copy(path, merged)
+            before = set(os.listdir(merged))
+            log = PLACE / f"{name}.merge.log"
+            cpu_of([str(target), "-merge=1", "-rss_limit_mb=2048", "-timeout=20", merged, str(corpus)], log, UBSAN)
+            new = sorted((pathlib.Path(merged, file) for file in set(os.listdir(merged)) - before), key=lambda path: (path.stat().st_size, path.name))
+            kept = [path for path in new if path.stat().st_size <= SEED_BYTES_MAX][:SEEDS_MAX]
+            for path in kept:
+                shutil.copy(path, seeds / f"found_{hashlib.sha1(path.read_bytes()).hexdigest()[:10]}")
+        print(f"{name:14} {len(new)} reach what the seeds do not, {len(kept)} of them kept", flush=True)
+
+
+def run_afl(name, target, seconds):
+    place = PLACE / "afl" / name
+    place.mkdir(parents=True, exist_ok=True)
+    again = (place / "out/default/queue").is_dir()
+    env = {"AFL_SKIP_CPUFREQ": "1", "AFL_NO_UI": "1", "AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES": "1", "AFL_NO_AFFINITY": "1", "AFL_IGNORE_PROBLEMS": "1"}
+    words = WORDS / f"{name}.dict"
+    command = ["afl-fuzz", "-V", str(seconds), "-m", "none", "-t", "5000+", "-i", "-" if again else str(SEEDS / name), "-o", str(place / "out"),
+               *(["-x", str(words)] if words.exists() else []), "--", str(target)]
+    log = place / "log"
+    code, used = cpu_of(command, log, env)
+    stats = place / "out/default/fuzzer_stats"
+    told = dict(line.split(":", 1) for line in stats.read_text().splitlines()) if stats.exists() else {}
+    told = {key.strip(): value.strip() for key, value in told.items()}
+    ledger = Ledger([f"{name} by AFL++"])
+    ledger.add(f"{name} by AFL++", used)
+    print(f"{name:14} {told.get('execs_done', '?'):>12} executions {told.get('execs_per_sec', '?'):>9}/s {told.get('corpus_count', '?'):>6} inputs "
+          f"{told.get('saved_crashes', '?'):>3} crashes {told.get('saved_hangs', '?'):>3} hangs {ledger.hours(f'{name} by AFL++'):7.3f} CPU hours in all", flush=True)
+    if code != 0:
+        print(f"    exit {code}; see {log}", flush=True)
+    return code != 0 or told.get("saved_crashes") != "0"
+
+
 def main():
-    goes_on = sys.argv[1] == "--all"
-    amount, names = float(sys.argv[2 if goes_on else 1]), sys.argv[3 if goes_on else 2:]
-    targets = sorted(path for path in BINARIES.glob("fuzz_*") if os.access(path, os.X_OK) and path.is_file())
-    targets = [path for path in targets if not names or path.name.removeprefix("fuzz_") in names]
-    if not targets:
-        sys.exit(f"no fuzz targets in {BINARIES}")
-    if goes_on:
-        sys.exit(run_all(targets, amount))
-    with concurrent.futures.ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
-        codes = list(pool.map(lambda target: run(target, int(amount)), targets))
-    sys.exit(any(codes))
+    words = sys.argv[1:]
+    if words[0] == "--hours":
+        return say_hours(Ledger([]))
+    if words[0] == "--minimize":
+        return minimize(binaries("fuzz", words[1:]))
+    if words[0] == "--afl":
+        targets = binaries("afl", words[2:] or AFL_TARGETS)
+        return any([run_afl(name, target, int(words[1])) for name, target in targets.items()])
+    if words[0] == "--all":
+        return run_all(binaries("fuzz", words[2:]), float(words[1]))
+    targets = binaries("fuzz", words[1:])
+    ledger = Ledger(list(targets))
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        return any(list(pool.map(lambda name: run(name, targets[name], int(words[0]), ledger), targets)))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""XSpaces that nobody would write, read twice: by the decoder (trace_dump) and by xplane_reader, with every number
-compared, as oracle.py does for profiles. Some go through the program as well: index, then `top` by name.
+"""XSpaces and Chrome JSON that nobody would write, read twice: by the decoder (trace_dump) and by a plain reader (xplane_reader,
+json_trees), with every number compared, as oracle.py does for profiles. Each fourth round is of JSON.
 
   test_differ.py                  JVIEWD_DIFFERS rounds (400), from round JVIEWD_DIFFERS_FROM (0)
   test_differ.py TRACE_DUMP FILE  one file, and what differs
@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 
+import json_trees
 import made_trees
 import oracle
 import xplane_reader
@@ -106,6 +107,19 @@ def differences(tool, path):
     return wrong, report
 
 
+def json_differences(tool, path):
+    with open(path, encoding="utf-8", errors="surrogatepass", newline="") as file:
+        theirs = json_trees.read(file.read())
+    run = subprocess.run([tool, path], capture_output=True)
+    if run.returncode != 0:
+        return [f"unread: {run.stderr[-300:]}"], None
+    report = json.loads(run.stdout)
+    found = {(int(track["plane"].removeprefix("process ")), track["id"]): track for track in report["tracks"] if track["count"]}
+    for track in found.values():
+        track["names"] = {name: sums for name, *sums in track["names"]}
+    return list(oracle.differences(theirs, found)), report
+
+
 def case(number):
     rng = random.Random(number)
     if rng.random() < 0.3:
@@ -136,12 +150,13 @@ SEEDS_READ = seeds_that_can_be_read()
 
 
 def tried(tool, number, directory):
-    path = os.path.join(directory, f"{number}.xplane.pb")
+    is_json = number % 4 == 3
+    path = os.path.join(directory, f"{number}.trace.json" if is_json else f"{number}.xplane.pb")
     with open(path, "wb") as out:
-        out.write(case(number))
-    wrong, report = differences(tool, path)
+        out.write(json_trees.made(random.Random(number)).encode("utf-8", "surrogatepass") if is_json else case(number))
+    wrong, report = (json_differences if is_json else differences)(tool, path)
     if wrong and os.environ.get("JVIEWD_DIFFERS_KEEP"):
-        os.rename(path, os.path.join(os.environ["JVIEWD_DIFFERS_KEEP"], f"{number}.xplane.pb"))
+        os.rename(path, os.path.join(os.environ["JVIEWD_DIFFERS_KEEP"], os.path.basename(path)))
     else:
         os.unlink(path)
     return number, wrong, report["slices"] if report else 0
@@ -149,7 +164,7 @@ def tried(tool, number, directory):
 
 def main():
     if len(sys.argv) == 3:
-        wrong, report = differences(*sys.argv[1:])
+        wrong, report = (json_differences if sys.argv[2].endswith(".json") else differences)(*sys.argv[1:])
         print("\n".join(wrong) or f"equal: {report['slices']} slices")
         return 1 if wrong else 0
     tool = os.path.join(os.environ["JVIEWD_TESTS_BIN"], "trace_dump")

@@ -47,6 +47,7 @@ static void understood(void **state)
          "start_ps=3000000",
          ""},
         {"texts are encoded", {"search", "x", "a b&c"}, ".", "x", "q=a%20b%26c", ""},
+        {"so are flags", {"top", "x", "--a&b\x9c=c"}, ".", "x", "a%26b%9C=c", ""},
         {"format and limit",
          {"steps", "x", "--format", "csv", "--limit", "3"},
          ".",

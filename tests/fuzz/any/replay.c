@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs a fuzz target over files: how every build replays the seeds.
  *
- *   fuzz_NAME PATH...   each file, and every file below each directory
+ *   fuzz_NAME PATH...   each file, and every file below each directory; of each also what its first
+ *                       bytes are alone: every prefix of a short one, of a long one some, spread
  *
  * The fuzz build links libFuzzer's main instead of this one.
  */
@@ -9,11 +10,28 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+enum { PREFIXES_MAX = 256 };
+
 static unsigned run_count;
+
+/* In memory of its own size: who reads beyond its end is seen. */
+static void run_prefix(const uint8_t *data, size_t size)
+{
+    uint8_t *copy = malloc(size == 0 ? 1 : size);
+
+    if (copy == NULL)
+        abort();
+    if (size > 0)
+        memcpy(copy, data, size);
+    LLVMFuzzerTestOneInput(copy, size);
+    free(copy);
+    run_count++;
+}
 
 static int run_file(const char *path)
 {
@@ -30,8 +48,9 @@ static int run_file(const char *path)
         fprintf(stderr, "%s cannot be read whole\n", path);
         return 1;
     }
-    LLVMFuzzerTestOneInput(data, size);
-    run_count++;
+    for (size_t step = size / PREFIXES_MAX + 1, count = 0; count < size; count += step)
+        run_prefix(data, count);
+    run_prefix(data, size);
     free(data);
     fclose(file);
     return 0;
