@@ -371,8 +371,7 @@ static bool check_method(const struct gate *gate, const struct wire *wire, struc
         verdict->preflight = true;
         return true;
     }
-    return refuse(verdict, 405, "method-not-allowed",
-                  STR("Methods are GET, HEAD, POST and DELETE."));
+    return refuse(verdict, 405, "method-not-allowed", STR(GATE_METHODS));
 }
 
 void gate_check(const struct gate *gate, const struct wire *wire, struct arena *arena,

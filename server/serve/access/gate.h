@@ -51,6 +51,7 @@ struct verdict {
 };
 
 /* The one place that takes more than a question: a profile file. */
+#define GATE_METHODS "Methods are GET, HEAD, POST and DELETE."
 #define GATE_UPLOAD_PATH "/api/upload"
 #define GATE_PERFETTO_ORIGIN "https://ui.perfetto.dev"
 

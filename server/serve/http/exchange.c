@@ -307,6 +307,17 @@ static void compute(struct exchange *exchange, const struct route *route)
     }
 }
 
+/* What the path takes, beside a method that nothing takes. */
+static void allow_methods(struct exchange *exchange)
+{
+    struct request *req = &exchange->request;
+    struct str allow = STR("");
+
+    route_find(req->services->routes, req->method, req->path, &allow, req->arena);
+    reply_header(&exchange->reply, STR("Allow"),
+                 allow.count > 0 ? allow : STR("GET, HEAD, POST, DELETE"));
+}
+
 static void answer(struct exchange *exchange)
 {
     struct reply_cache *kept = exchange->server->replies_kept;
@@ -369,6 +380,8 @@ static void decide(struct exchange *exchange, const struct wire *wire)
                                          .server = server};
     if (verdict->status != 0) {
         refuse(exchange, verdict->status, verdict->type, verdict->detail);
+        if (verdict->status == 405)
+            allow_methods(exchange);
     } else if (atomic_load(&server->stopping) || atomic_load(&server->auth) == NULL) {
         refuse(exchange, 503, "stopping", STR("The server is starting or stopping; try again."));
         reply_header(&exchange->reply, STR("Retry-After"), STR("1"));

@@ -117,7 +117,8 @@ static int begin_request(struct mg_connection *conn)
     return status;
 }
 
-/* What CivetWeb refuses by itself: methods that it does not know. */
+/* What CivetWeb refuses by itself, with 400: methods that it does not know. All else that is no
+ * request was refused by the front. */
 static int http_error(struct mg_connection *conn, int status, const char *message)
 {
     struct http *http = mg_get_user_data(mg_get_context(conn));
@@ -125,7 +126,13 @@ static int http_error(struct mg_connection *conn, int status, const char *messag
     struct text out = {0};
 
     (void)message;
-    reply_problem(&reply, status, "bad-request", STR("This is not a valid HTTP request."));
+    if (status == 400) {
+        status = 405;
+        reply_problem(&reply, status, "method-not-allowed", STR(GATE_METHODS));
+        reply_header(&reply, STR("Allow"), STR("GET, HEAD, POST, DELETE"));
+    } else {
+        reply_problem(&reply, status, "bad-request", STR("This is not a valid HTTP request."));
+    }
     http_head(&out, &reply,
               (struct head_options){.body_bytes = (int64_t)reply.body.count, .close = true});
     text_put(&out, reply.body.at, reply.body.count);
