@@ -27,6 +27,7 @@ static const struct route *const all[] = {
     &route_compiles,
     &route_transfers,
     &route_threads,
+    &route_op_tree,
     &route_flame,
     &route_slices,
     &route_search,

@@ -12,7 +12,7 @@ extern const struct route route_tiles, route_counters, route_flows, route_chain,
 extern const struct route route_top, route_steps, route_hosts, route_overview, route_findings,
     route_flame, route_memory;
 extern const struct route route_oom, route_hlo, route_compiles, route_transfers, route_threads;
-extern const struct route route_kernels;
+extern const struct route route_kernels, route_op_tree;
 extern const struct route route_critical, route_whatif;
 extern const struct route route_roofline;
 extern const struct route route_source;

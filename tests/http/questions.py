@@ -40,6 +40,7 @@ def questions(server):
         "/api/collectives": {"run": "step_1500", "limit": 2},
         "/api/transfers": {"run": RUN, "by": "transfer", "limit": 2},
         "/api/threads": {"run": RUN, "limit": 2},
+        "/api/op_tree": {"run": RUN, "limit": 6},
         "/api/overview": {"run": RUN},
         "/api/findings": {"run": RUN, "limit": 2},
         "/api/flame": {"run": RUN, "limit": 8},

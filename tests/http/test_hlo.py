@@ -4,6 +4,7 @@
 
 import csv
 import io
+import pathlib
 
 import common
 import openapi
@@ -94,6 +95,127 @@ def one_instruction(server):
     assert fusion["name"] in [caller["name"] for caller in callers]
 
 
+def varint(data, at):
+    value = shift = 0
+    while True:
+        value |= (data[at] & 127) << shift
+        shift, at = shift + 7, at + 1
+        if data[at - 1] < 128:
+            return value, at
+
+
+def fields(data):
+    """Of a protobuf message: number and value, bytes where it is no number."""
+    at = 0
+    while at < len(data):
+        tag, at = varint(data, at)
+        if tag & 7 == 0:
+            value, at = varint(data, at)
+        else:
+            size, at = varint(data, at) if tag & 7 == 2 else ({1: 8, 5: 4}[tag & 7], at)
+            value, at = data[at:at + size], at + size
+        yield tag >> 3, value
+
+
+def all_of(data, *path):
+    """Every value below these numbers, one level each."""
+    values = [data]
+    for number in path:
+        values = [value for one in values for found, value in fields(one) if found == number]
+    return values
+
+
+def ids(message, number):
+    found = []
+    for value in all_of(message, number):
+        at = 0
+        while isinstance(value, bytes) and at < len(value):
+            one, at = varint(value, at)
+            found.append(one)
+        if not isinstance(value, bytes):
+            found.append(value)
+    return found
+
+
+def modules_of_the_profile():
+    """{name: {computation: {instruction: (opcode, operands, called computations)}}} of the HLO protos in the sample, by an own
+    reader: XSpace 1 planes, 4 event metadata { 2 value { 5 stats { 6 bytes } } }; HloProto 1 module; its computations 3, of them
+    instructions 2: name 1, opcode 2, id 35, operands 36, called 38."""
+    (file,) = (pathlib.Path(__file__).resolve().parent.parent / "samples" / RUN).rglob("*.xplane.pb")
+    modules = {}
+    for blob in all_of(file.read_bytes(), 1, 4, 2, 5, 6):
+        for module in all_of(blob, 1):
+            computations = all_of(module, 3)
+            named = {all_of(one, 5)[0]: all_of(one, 1)[0].decode() for one in computations}
+            found = {}
+            for computation in computations:
+                instructions = all_of(computation, 2)
+                names = {all_of(one, 35)[0]: all_of(one, 1)[0].decode() for one in instructions}
+                found[all_of(computation, 1)[0].decode()] = {
+                    all_of(one, 1)[0].decode(): (all_of(one, 2)[0].decode(), [names[i] for i in ids(one, 36)], [named[i] for i in ids(one, 38)])
+                    for one in instructions}
+            modules[all_of(module, 1)[0].decode()] = found
+    return modules
+
+
+def graph_of(server, module, **query):
+    graph = hlo(server, module=module, view="graph", **query)["graph"]
+    names = [node["name"] for node in graph["nodes"]]
+    assert len(set(names)) == len(names)
+    operands = {name: [] for name in names}
+    for edge in graph["edges"]:
+        assert edge["operand"] >= len(operands[names[edge["to"]]]), "by operand"
+        operands[names[edge["to"]]].append(names[edge["from"]])
+    return graph, operands
+
+
+def the_graph_is_that_of_the_proto(server):
+    module = module_of(server)
+    proto = modules_of_the_profile()[module["name"]]
+    assert sum(len(one) for one in proto.values()) == module["instruction_count"]
+    times = {row["instruction"]: row["self_ps"] for row in pages(server, module=module["key"], limit=2000) if row["self_ps"] is not None}
+    fusions = {}
+    for name, instructions in proto.items():
+        graph, operands = graph_of(server, module["key"], computation=name)
+        assert {node["name"]: (node["opcode"], operands[node["name"]], node["calls"]) for node in graph["nodes"]} == instructions, name
+        assert {node["self_ps"] for node in graph["nodes"] if node["name"] not in times} <= {None}
+        known = [times[node["name"]] for node in graph["nodes"] if node["name"] in times]
+        assert graph["node_self_ps"] == (sum(known) if known else None)
+        fusions |= {one: called for one, (opcode, _, called) in instructions.items() if opcode == "fusion"}
+    assert module["fusion_count"] == len(fusions)
+    entry, _ = graph_of(server, module["key"])
+    assert entry["computations"][0]["entry"] and entry["center"] is None
+    fusion = next(node["name"] for node in entry["nodes"] if node["opcode"] == "fusion")
+    inside, _ = graph_of(server, module["key"], inside=fusions[fusion][0])
+    clusters = {one["name"]: one for one in inside["computations"]}
+    assert inside["nodes"][clusters[fusions[fusion][0]]["caller"]]["name"] == fusion and clusters[fusions[fusion][0]]["fused"]
+    assert len(inside["nodes"]) == len(entry["nodes"]) + len(proto[fusions[fusion][0]])
+
+
+def hops_of_the_graph(server):
+    """Who is around an instruction, by a walk over the proto: operands of operands, users of users."""
+    module = module_of(server)
+    instructions = next(one for one in modules_of_the_profile()[module["name"]].values() if len(one) > 100)
+    users = {name: [user for user, (_, operands, _) in instructions.items() if name in operands] for name in instructions}
+    for center in list(instructions)[10::25]:
+        for hops in (1, 2, 3):
+            around = {center}
+            for step in (lambda name: instructions[name][1], lambda name: users[name]):
+                edge = {center}
+                for _ in range(hops):
+                    edge = {next_ for name in edge for next_ in step(name)}
+                    around |= edge
+            graph, _ = graph_of(server, module["key"], instruction=center, hops=hops, limit=10000)
+            assert {node["name"] for node in graph["nodes"]} == around and graph["nodes"][0]["name"] == graph["center"] == center, (center, hops)
+            cut, _ = graph_of(server, module["key"], instruction=center, hops=hops, limit=2)
+            assert len(cut["nodes"]) == min(2, len(around)) and (cut["left_out"] > 0) == (len(around) > 2), (center, hops)
+    few = hlo(server, module=module["key"], view="graph", limit=3)["graph"]
+    assert few["nodes"] == [] and few["left_out"] > 100, "a computation is there as a whole or not at all"
+    for query, status in (({"instruction": "nothing"}, 404), ({"computation": "nothing"}, 404), ({"inside": "nothing"}, 404),
+                          ({"hops": 9}, 400), ({"format": "csv"}, 400)):
+        assert ask(server, "/api/hlo", run=RUN, module=module["key"], view="graph", **query).status == status, query
+
+
 def names_find_the_module(server):
     module = module_of(server)
     for word in (module["key"], module["name"], module["fingerprint"]):
@@ -122,4 +244,5 @@ def csv_has_the_same_rows(server):
 
 if __name__ == "__main__":
     common.main([the_list_agrees_with_the_run, every_instruction_has_a_line, tables_agree_with_one_another,
-                 times_are_those_of_the_ops, one_instruction, names_find_the_module, csv_has_the_same_rows])
+                 times_are_those_of_the_ops, one_instruction, the_graph_is_that_of_the_proto, hops_of_the_graph,
+                 names_find_the_module, csv_has_the_same_rows])

@@ -66,6 +66,28 @@ def owners(server):
             assert reply["total_bytes"] == allocated, (at, by)
 
 
+def owners_over_time(server):
+    """Every event is a moment of its own here: each layer against a replay by hand, and all of them against the level."""
+    for by, name_of in (("op", lambda op: op.split("/")[-1]), ("scope", lambda op: op.rsplit("/", 1)[0])):
+        reply = memory(server, view="layers", by=by)
+        assert reply["moments_ps"] == [event[0] * 1_000_000 for event in EVENTS] and reply["in_use_bytes"] == [event[4] for event in EVENTS]
+        layers = {layer["name"]: layer for layer in reply["layers"]}
+        live, want = {}, []
+        for _, frees, address, size, allocated, op in EVENTS:
+            live.pop(address, None)
+            if not frees:
+                live[address] = (name_of(op), size)
+            held = {}
+            for name, bytes_ in live.values():
+                held[name] = held.get(name, 0) + bytes_
+            want.append(held | {"(allocated before the capture)": allocated - sum(held.values())})
+        for at, held in enumerate(want):
+            assert {name: layer["bytes"][at] for name, layer in layers.items() if layer["bytes"][at]} == {name: size for name, size in held.items() if size}, (by, at)
+    assert all(layer["slice"] for layer in reply["layers"] if layer["row_kind"] == "owner")
+    cut = memory(server, view="layers", start_ps=32_000_000, end_ps=38_000_000)
+    assert (cut["moments_ps"], cut["in_use_bytes"]) == ([32_000_000], [300]), "what was in use when the window began"
+
+
 def heap(server):
     reply = memory(server, run=RUN, view="heap", limit=10000)
     assert reply["peak_bytes"] == sum(row["bytes"] for row in reply["rows"]) == max(point["bytes"] for point in reply["points"])
@@ -77,6 +99,9 @@ def heap(server):
         assert there["alive_bytes"] == next(point["bytes"] for point in reply["points"] if point["position"] == position), position
     rows = list(csv.DictReader(io.StringIO(good(server, "/api/memory", run=RUN, view="heap", format="csv", limit=10000).text)))
     assert sum(int(row["bytes"]) for row in rows) == reply["peak_bytes"]
+    for index, point in enumerate(everything["points"]):
+        alive = [row for row in everything["rows"] if row["from_point"] is not None and row["from_point"] <= index <= row["to_point"]]
+        assert sum(row["bytes"] for row in alive) == point["bytes"], index
     for module in good(server, "/api/hlo", run=RUN, limit=1000).json["modules"]:
         if module["has_buffer_assignment"]:
             one = memory(server, run=RUN, view="heap", module=module["key"], limit=10000)
@@ -92,10 +117,11 @@ def nothing_says_why(server):
 
 def refused(server):
     for query in ({"at_ps": 1}, {"view": "heap", "at_ps": 1}, {"view": "peak", "module": "x"}, {"view": "peak", "snapshot": "x"}, {"position": 1},
-                  {"view": "peak", "allocator": "x"}, {"view": "peak", "by": "frame"}, {"view": "heap", "module": "x"}, {"view": "x"}):
+                  {"view": "peak", "allocator": "x"}, {"view": "peak", "by": "frame"}, {"view": "heap", "module": "x"}, {"view": "layers", "by": "allocation"},
+                  {"view": "layers", "limit": 5}, {"view": "layers", "allocator": "x"}, {"view": "layers", "format": "csv"}, {"view": "x"}):
         reply = ask(server, "/api/memory", run="allocators/hostA", **query)
         assert reply.status in (400, 404), (query, reply.status)
 
 
 if __name__ == "__main__":
-    common.main([copied_in, over_time, in_a_window, owners, heap, nothing_says_why, refused])
+    common.main([copied_in, over_time, in_a_window, owners, owners_over_time, heap, nothing_says_why, refused])

@@ -253,6 +253,9 @@ static void finish(struct asking *asking)
         tree_total(&growth->tree);
         if (asking->question->focus.count > 0)
             tree_focus(&growth->tree, asking->question->focus, growth->arena, &ret->focus);
+        if (asking->question->sandwich && ret->focus.places > 0)
+            tree_sandwich(&growth->tree, asking->question->focus, limit,
+                          str_equal(ret->order, STR("time")), growth->arena, &ret->sandwich);
         ret->node_count_all = growth->tree.count;
         tell_left_out(growth, limit, asking->told);
         ret->nodes = tree_prune(&growth->tree, limit, str_equal(ret->order, STR("time")),

@@ -33,6 +33,7 @@ struct flame_question {
     struct str focus;    /* a name: who leads to it and where it leads, over the uncut tree */
     struct str snapshot; /* of stacks: a snapshot's name; "": the hosts, else the newest one */
     struct str type;     /* of stacks: a sample type's name; "": as sample_type_find */
+    bool sandwich;       /* with focus: trees of all that leads to it and of all below it */
     bool fold_siblings;  /* by scope: "layer_0", "layer_1" -> "layer_*" */
     uint32_t depth;      /* levels below the root; 0: 64, of stacks 512 */
     uint32_t node_limit; /* 0: 2,000; at most 20,000 */
@@ -64,6 +65,13 @@ struct flame_focus { /* all places where a name stands, taken together */
     uint32_t caller_count, callee_count;
 };
 
+/* Of a name, over all its outermost places: callers nearest first, and what stands below it. Both
+ * roots bear the name and its total. */
+struct flame_sandwich {
+    const struct flame_node *callers, *callees; /* NULL: not asked for, or it stands nowhere */
+    uint32_t caller_count, callee_count;
+};
+
 struct flame {
     const struct flame_node *nodes; /* the root is the first */
     uint32_t node_count;            /* 0: the weight is unknown, a note says why */
@@ -72,6 +80,7 @@ struct flame {
     struct str unit;           /* "ps", "bytes", "flops", "count", or as the file says */
     struct str type, snapshot; /* of samples; else "" */
     struct flame_focus focus;
+    struct flame_sandwich sandwich;
     const struct answer_note *notes;
     uint32_t note_count;
 };

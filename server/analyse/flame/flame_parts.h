@@ -78,6 +78,9 @@ const struct flame_node *tree_prune(const struct flame_tree *tree, uint32_t limi
 /* flame_focus.c */
 void tree_focus(const struct flame_tree *tree, struct str name, struct arena *arena,
                 struct flame_focus *ret);
+/* flame_sandwich.c: at most `limit` nodes either way. */
+void tree_sandwich(const struct flame_tree *tree, struct str name, uint32_t limit, bool by_time,
+                   struct arena *arena, struct flame_sandwich *ret);
 
 /* flame_ops.c: from attributed ops; flame_tracks.c: from recorded slices. */
 void grow_from_ops(struct growth *growth);

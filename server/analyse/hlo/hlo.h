@@ -89,9 +89,35 @@ struct hlo_neighbour {
     int distance; /* -1 an operand, 1 a user, at most HLO_HOPS either way */
 };
 enum { HLO_HOPS = 2, HLO_NEIGHBOURS_MAX = 200 };
-/* Operands before, users behind, the nearest first; *ret_left_out counts what is too many. */
-uint32_t hlo_neighbours(const struct hlo_module *module, uint32_t instruction, struct arena *arena,
-                        struct hlo_neighbour **ret, uint32_t *ret_left_out);
+/* Operands before, users behind, the nearest first; *ret_left_out counts what is beyond `most`. */
+uint32_t hlo_around(const struct hlo_module *module, uint32_t instruction, int hops, uint32_t most,
+                    struct arena *arena, struct hlo_neighbour **ret, uint32_t *ret_left_out);
+
+struct hlo_graph_question {
+    uint32_t instruction; /* what is around it; HLO_NONE: a computation */
+    int hops;
+    uint32_t computation;
+    const uint32_t *open; /* computations whose instructions are nodes as well */
+    uint32_t open_count, most;
+};
+struct hlo_graph_node {
+    uint32_t instruction, cluster;
+};
+struct hlo_graph_edge { /* places among the nodes: who gives, who takes, as which operand */
+    uint32_t from, to, operand;
+};
+struct hlo_graph_cluster {
+    uint32_t computation, caller; /* the first node that calls it; HLO_NONE */
+};
+struct hlo_graph {
+    struct hlo_graph_node *nodes; /* the one that is asked for first */
+    struct hlo_graph_edge *edges; /* by who takes, then by operand: all between nodes */
+    struct hlo_graph_cluster *clusters;
+    uint32_t node_count, edge_count, cluster_count;
+    uint32_t left_out; /* instructions: a computation is there as a whole or not at all */
+};
+void hlo_graph(const struct hlo_module *module, const struct hlo_graph_question *question,
+               struct arena *arena, struct hlo_graph *ret);
 
 /* Does an op of this host belong to a module that is measured by its name? */
 bool hlo_is_op_of(const struct host_trace *host, const struct op *op,

@@ -77,7 +77,7 @@ struct heap_question {
 };
 
 /* Columns: name part opcode shape bytes unpadded_bytes padding_bytes share class allocation offset
- * first last scope source rematerialise reuse. Default sort "-bytes,name". */
+ * first last scope source rematerialise reuse from_point to_point. Default sort "-bytes,name". */
 MUST_CHECK enum status heap_table(const struct hlo_module *module, const struct heap *heap,
                                   const struct heap_question *question, const struct page *page,
                                   struct arena *arena, struct table *ret, int64_t *ret_bytes,

@@ -2,6 +2,7 @@
 /* Buffers of a module's plan as rows: those alive at the peak, at a position, or all. */
 #include "analyse/memory/heap_parts.h"
 #include "analyse/table.h"
+#include "base/bisect.h"
 
 enum heap_column {
     HEAP_COLUMN_NAME,
@@ -21,6 +22,8 @@ enum heap_column {
     HEAP_COLUMN_SOURCE,
     HEAP_COLUMN_AGAIN,
     HEAP_COLUMN_REUSE,
+    HEAP_COLUMN_FROM_POINT,
+    HEAP_COLUMN_TO_POINT,
     HEAP_COLUMN_COUNT,
 };
 
@@ -42,6 +45,8 @@ static const struct column columns[] = {
     [HEAP_COLUMN_SOURCE] = {"source", "source", UNIT_TEXT, true},
     [HEAP_COLUMN_AGAIN] = {"rematerialise", "computed again", UNIT_TEXT, false},
     [HEAP_COLUMN_REUSE] = {"reuse", "could take", UNIT_TEXT, false},
+    [HEAP_COLUMN_FROM_POINT] = {"from_point", "from point", UNIT_COUNT, false},
+    [HEAP_COLUMN_TO_POINT] = {"to_point", "to point", UNIT_COUNT, false},
 };
 
 struct heap_rows {
@@ -107,6 +112,19 @@ static struct cell advice_cell(const struct heap_rows *rows, const struct heap_b
     return known_text(name_of(rows, &rows->heap->buffers[buffer->reuses]), "the input has no name");
 }
 
+/* The first or last of the chart's points at which it is alive: those stand where their box of the
+ * program is fullest, so the buffers alive at one sum to its bytes. */
+static struct cell point_cell(const struct heap *heap, const struct heap_buffer *buffer, bool first)
+{
+    uint32_t from =
+        BISECT(0, heap->point_count, i, heap->change_at[heap->points[i].position] < buffer->begin);
+    uint32_t end =
+        BISECT(from, heap->point_count, i, heap->change_at[heap->points[i].position] < buffer->end);
+
+    return from < end ? cell_integer(first ? from : end - 1)
+                      : cell_null(STR("it is alive at none of the points"));
+}
+
 static struct cell heap_cell(const void *data, uint32_t row, uint32_t column)
 {
     const struct heap_rows *rows = data;
@@ -149,6 +167,9 @@ static struct cell heap_cell(const void *data, uint32_t row, uint32_t column)
     case HEAP_COLUMN_AGAIN:
     case HEAP_COLUMN_REUSE:
         return advice_cell(rows, buffer, column);
+    case HEAP_COLUMN_FROM_POINT:
+    case HEAP_COLUMN_TO_POINT:
+        return point_cell(rows->heap, buffer, column == HEAP_COLUMN_FROM_POINT);
     case HEAP_COLUMN_COUNT:
         break;
     }

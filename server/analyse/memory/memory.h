@@ -4,6 +4,7 @@
  *   allocator events      "GPU_0_bfc +256 at 0x7f00, 1.2 GiB in use"
  *   --memory_timeline-->  bytes in use over time, the peak, the limit
  *   --memory_alive-->     who held what at the peak, or at any other moment
+ *   --memory_layers-->    who held how much over time
  *   --memory_summary-->   the peak in one sentence and 200 points
  *
  * In use is what is allocated and what is reserved beside it (a TPU's stack). Both peaks are told
@@ -74,6 +75,31 @@ MUST_CHECK enum status memory_alive(const struct run_traces *run,
                                     const struct memory_question *question, const struct page *page,
                                     struct arena *arena, struct memory_alive *ret,
                                     struct error *err);
+
+enum { MEMORY_LAYERS_MAX = 12, MEMORY_MOMENTS_MAX = 400 };
+struct memory_layer { /* of one owner, or of what has none */
+    struct str name;
+    const char *row_kind; /* owner, others, before, missing, reserved */
+    slice_id slice;       /* of its largest allocation; NO_SLICE */
+    int64_t *bytes;       /* by moment */
+};
+struct memory_layers {
+    struct memory_allocator allocator;
+    struct str by;
+    const int64_t *at_ps, *in_use; /* by moment: run time, bytes */
+    uint32_t moment_count;
+    struct memory_layer layers[MEMORY_LAYERS_MAX + 4]; /* at each moment their sum is in_use */
+    uint32_t layer_count;
+    uint32_t owner_count; /* before the smallest were joined */
+    uint32_t host;        /* of the slices */
+    struct str reason;    /* why there is nothing */
+};
+/* Who held memory at each of up to 400 moments: of each part of the events the fullest one. The
+ * twelve owners with the most bytes times moments, the others as one. */
+MUST_CHECK enum status memory_layers(const struct run_traces *run,
+                                     const struct restriction *restriction,
+                                     const struct memory_question *question, struct arena *arena,
+                                     struct memory_layers *ret, struct error *err);
 
 struct memory_point {
     int64_t at_ps, bytes;

@@ -156,7 +156,7 @@ static struct cell alive_cell(const void *data, uint32_t row, uint32_t column)
     return cell_null(STR(""));
 }
 
-static bool owner_by(struct str word, unsigned *ret)
+bool owner_by(struct str word, unsigned *ret)
 {
     static const struct {
         const char *word;
@@ -297,7 +297,13 @@ static enum status fill_table(const struct allocator *allocator, uint32_t end, u
     return OK;
 }
 
-static enum status fail_unknown(const struct allocators *all, struct str name, struct error *err)
+enum status fail_owner_by(struct str word, struct error *err)
+{
+    return fail(err, ERR_INVALID, "by=%.*s is not owner, op, scope, shape, category or allocation",
+                STR_ARG(word));
+}
+
+enum status fail_unknown_allocator(const struct allocators *all, struct str name, struct error *err)
 {
     struct text names = {0};
 
@@ -319,9 +325,7 @@ enum status memory_alive(const struct run_traces *run, const struct restriction 
 
     *ret = (struct memory_alive){.by = question->by.count > 0 ? question->by : STR("owner")};
     if (!owner_by(question->by, &by))
-        return fail(err, ERR_INVALID,
-                    "by=%.*s is not owner, op, scope, shape, category or allocation",
-                    STR_ARG(question->by));
+        return fail_owner_by(question->by, err);
     TRY(memory_allocators(run, restriction, arena, &all, err));
     if (all.count == 0) {
         ret->reason = memory_absent_reason(run);
@@ -330,7 +334,7 @@ enum status memory_alive(const struct run_traces *run, const struct restriction 
     }
     allocator = allocator_pick(&all, question->allocator);
     if (allocator == NULL)
-        return fail_unknown(&all, question->allocator, err);
+        return fail_unknown_allocator(&all, question->allocator, err);
     ret->allocator = allocator_told(allocator);
     ret->at_ps = question->has_at ? question->at_ps : ret->allocator.peak_at_ps;
     return fill_table(allocator, events_until(allocator, question), by, page, arena, ret, err);

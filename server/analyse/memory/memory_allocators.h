@@ -5,6 +5,7 @@
  *   memory.c             samples, the table of allocators
  *   memory_replay.c      what is alive after an event
  *   memory_alive.c       its owners, as a table
+ *   memory_layers.c      owners over time
  *   memory_summary.c     the peak in short
  */
 #ifndef JVIEWD_ANALYSE_MEMORY_MEMORY_ALLOCATORS_H
@@ -57,6 +58,7 @@ struct alive {      /* an allocation that was not freed yet */
     uint32_t event; /* of the allocator */
     struct event_ref ref;
     int64_t bytes;
+    uint32_t gone; /* the event that freed it, or took its place; UINT32_MAX: none */
 };
 struct alives {
     struct alive *items; /* by time */
@@ -68,6 +70,8 @@ struct alives {
 /* After the events [0, end). */
 void memory_replay(const struct allocator *allocator, uint32_t end, struct arena *arena,
                    struct alives *ret);
+/* All allocations of all events, with what ended them; owned_bytes stays what is left. */
+void memory_replay_all(const struct allocator *allocator, struct arena *arena, struct alives *ret);
 
 struct memory_owner {
     struct str op, scope, category, shape, dtype; /* "" unknown */
@@ -81,6 +85,11 @@ struct memory_owner *memory_owners(const struct allocator *allocator, const stru
 
 /* Bits of what makes owners one. */
 enum owner_by { OWNER_OP = 1, OWNER_SCOPE = 2, OWNER_SHAPE = 4, OWNER_CATEGORY = 8 };
+/* "owner", "op", "scope", ...: "" is owner; false: no such word. */
+bool owner_by(struct str word, unsigned *ret);
+MUST_CHECK enum status fail_owner_by(struct str word, struct error *err);
+MUST_CHECK enum status fail_unknown_allocator(const struct allocators *all, struct str name,
+                                              struct error *err);
 /* Equal ones joined, by bytes; returns how many. */
 uint32_t memory_join(struct memory_owner *owners, uint32_t count, unsigned by);
 

@@ -55,14 +55,14 @@ static void replay_event(struct replay *replay, const struct memory_event *event
         struct alive *gone = &replay->all[*held - 1];
 
         ret->owned_bytes -= gone->bytes;
-        gone->event = UINT32_MAX;
+        gone->gone = index;
         ret->replaced_count += !event->is_free;
     }
     *held = 0;
     if (event->is_free)
         return;
 
-    struct alive born = {.event = index, .ref = ref, .bytes = bytes_of(event)};
+    struct alive born = {.event = index, .ref = ref, .bytes = bytes_of(event), .gone = UINT32_MAX};
 
     if (born.bytes > INT64_MAX - ret->owned_bytes)
         born.bytes = INT64_MAX - ret->owned_bytes;
@@ -71,8 +71,8 @@ static void replay_event(struct replay *replay, const struct memory_event *event
     *held = replay->all_count;
 }
 
-void memory_replay(const struct allocator *allocator, uint32_t end, struct arena *arena,
-                   struct alives *ret)
+static void replay_all(const struct allocator *allocator, uint32_t end, struct arena *arena,
+                       struct alives *ret)
 {
     const struct trace *trace = allocator->selection->host->trace;
     slice_id *slices = arena_array(arena, slice_id, (size_t)end + 1);
@@ -92,10 +92,25 @@ void memory_replay(const struct allocator *allocator, uint32_t end, struct arena
         else
             ret->unplaced_count++;
     }
-    for (uint32_t i = 0; i < replay.all_count; i++)
-        if (replay.all[i].event != UINT32_MAX)
-            ret->items[ret->count++] = replay.all[i];
+    ret->count = replay.all_count;
     map64_free(&replay.live);
+}
+
+void memory_replay_all(const struct allocator *allocator, struct arena *arena, struct alives *ret)
+{
+    replay_all(allocator, allocator->count, arena, ret);
+}
+
+void memory_replay(const struct allocator *allocator, uint32_t end, struct arena *arena,
+                   struct alives *ret)
+{
+    uint32_t kept = 0;
+
+    replay_all(allocator, end, arena, ret);
+    for (uint32_t i = 0; i < ret->count; i++)
+        if (ret->items[i].gone == UINT32_MAX)
+            ret->items[kept++] = ret->items[i];
+    ret->count = kept;
 }
 
 /* TensorFlow's numbers of types, as allocators write them. */

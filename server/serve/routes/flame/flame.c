@@ -18,6 +18,7 @@ static const struct param params[] = {
     {.name = "order", .kind = PARAM_WORD, .words = "heavy|time"},
     {.name = "fold", .kind = PARAM_WORD, .words = "siblings"},
     {.name = "focus", .kind = PARAM_TEXT, .max = 4096},
+    {.name = "sandwich", .kind = PARAM_WORD, .words = "no|yes"},
     {.name = "snapshot", .kind = PARAM_TEXT, .max = 4096},
     {.name = "type", .kind = PARAM_TEXT, .max = 256},
     {.name = "depth", .kind = PARAM_INTEGER, .min = 1, .max = 512},
@@ -39,7 +40,8 @@ static bool is_time(const struct flame *flame)
     return str_equal(flame->unit, STR("ps"));
 }
 
-static void put_node(struct json *json, const struct flame *flame, const struct flame_node *node)
+static void put_node(struct json *json, const struct flame *flame, const struct flame_node *nodes,
+                     const struct flame_node *node)
 {
     char key[17];
 
@@ -64,7 +66,7 @@ static void put_node(struct json *json, const struct flame *flame, const struct 
     json_open(json, '[');
     /* As deep as the tree: JSON_LEVELS_MAX. */
     for (uint32_t i = 0; i < node->child_count; i++)
-        put_node(json, flame, &flame->nodes[node->first_child + i]);
+        put_node(json, flame, nodes, &nodes[node->first_child + i]);
     json_close(json, ']');
     json_close(json, '}');
 }
@@ -103,6 +105,21 @@ static void put_focus(struct json *json, const struct flame *flame)
     json_put_unsigned(json, "callee_count", focus->callee_count);
     put_relatives(json, "callers", flame, focus->callers, focus->caller_count);
     put_relatives(json, "callees", flame, focus->callees, focus->callee_count);
+    json_close(json, '}');
+}
+
+static void put_sandwich(struct json *json, const struct flame *flame)
+{
+    const struct flame_sandwich *sandwich = &flame->sandwich;
+
+    if (sandwich->callers == NULL)
+        return; /* it was not asked for, or the name stands nowhere */
+    json_key(json, "sandwich");
+    json_open(json, '{');
+    json_key(json, "callers");
+    put_node(json, flame, sandwich->callers, &sandwich->callers[0]);
+    json_key(json, "callees");
+    put_node(json, flame, sandwich->callees, &sandwich->callees[0]);
     json_close(json, '}');
 }
 
@@ -152,9 +169,10 @@ static void put_json(struct request *req, struct reply *reply, const struct run_
     json_put_unsigned(&json, "node_count", flame->node_count);
     json_put_unsigned(&json, "node_count_all", flame->node_count_all);
     put_focus(&json, flame);
+    put_sandwich(&json, flame);
     json_key(&json, "root");
     if (flame->node_count > 0)
-        put_node(&json, flame, &flame->nodes[0]);
+        put_node(&json, flame, flame->nodes, &flame->nodes[0]);
     else
         json_add_null(&json);
     if (flame->node_count > 0 && flame->nodes[0].total_ps == 0)
@@ -195,6 +213,7 @@ static enum status get_flame(struct request *req, struct reply *reply, struct er
         .order = request_text(req, "order"),
         .focus = request_text(req, "focus"),
         .fold_siblings = request_is(req, "fold", "siblings"),
+        .sandwich = request_is(req, "sandwich", "yes"),
         .depth = (uint32_t)request_integer(req, "depth", 0),
         .node_limit = (uint32_t)request_integer(req, "limit", 0),
     };

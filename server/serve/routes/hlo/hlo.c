@@ -4,6 +4,7 @@
  *   (nothing more)            the list of modules, with their files and documents
  *   module=                   one module: its text, line by line, with the time each line took
  *   module= view=computations | instructions | buffers     the same as tables
+ *   module= view=graph        instructions and operands as nodes and edges (hlo_graph_out.c)
  *   module= instruction=      everything known of one instruction
  *   module= q=                instructions that hold the text
  *   module= format=txt        the whole text, as a file
@@ -19,12 +20,14 @@ static const struct param params[] = {
     PARAMS_PAGE,
     {.name = "format", .kind = PARAM_WORD, .words = "json|csv|md|txt"},
     {.name = "module", .kind = PARAM_TEXT, .max = 1024},
-    {.name = "view", .kind = PARAM_WORD, .words = "text|computations|instructions|buffers"},
+    {.name = "view", .kind = PARAM_WORD, .words = "text|computations|instructions|buffers|graph"},
     {.name = "instruction", .kind = PARAM_TEXT, .max = 4096},
     {.name = "computation", .kind = PARAM_TEXT, .max = 4096},
     {.name = "line", .kind = PARAM_INTEGER, .min = 1, .max = UINT32_MAX},
     {.name = "q", .kind = PARAM_TEXT, .max = 1024},
     {.name = "document", .kind = PARAM_TEXT, .max = 2048},
+    {.name = "hops", .kind = PARAM_INTEGER, .min = 1, .max = 8},
+    {.name = "inside", .kind = PARAM_TEXT, .max = 8192},
     {.name = NULL},
 };
 
@@ -188,7 +191,8 @@ static enum status reply_of_module(struct hlo_question *question, struct reply *
     if (request_is(req, "format", "txt"))
         return reply_text(question, reply, err);
     hlo_measure(question->run, question->listed, &question->measure);
-    enum status status = request_has(req, "instruction")
+    enum status status = request_is(req, "view", "graph") ? reply_graph(question, reply, err)
+                         : request_has(req, "instruction")
                              ? reply_instruction(question, reply, err)
                              : reply_module(question, others, reply, err);
     hlo_measure_free(&question->measure);

@@ -7,7 +7,7 @@
 
 enum { LIST_MAX = 200, FRAMES_MAX = 100, TEXT_MAX = 65536 };
 
-static void put_cost(struct json *json, const struct hlo_question *question, struct str name)
+void json_put_hlo_cost(struct json *json, const struct hlo_question *question, struct str name)
 {
     const struct hlo_cost *cost = hlo_cost_of(&question->measure, name);
 
@@ -20,8 +20,8 @@ static void put_cost(struct json *json, const struct hlo_question *question, str
     json_put_integer(json, "self_ps", cost->self_ps);
 }
 
-/* Name, opcode, shape and line: what a list shows of an instruction. */
-static void put_brief(struct json *json, const struct hlo_question *question, uint32_t instruction)
+void json_put_hlo_brief(struct json *json, const struct hlo_question *question,
+                        uint32_t instruction)
 {
     const struct hlo_instruction *of = &question->module.instructions[instruction];
     struct text shape = {0};
@@ -56,16 +56,17 @@ static void put_neighbours(struct json *json, const struct hlo_question *questio
                            uint32_t instruction)
 {
     struct hlo_neighbour *found;
-    uint32_t left_out, count = hlo_neighbours(&question->module, instruction, question->req->arena,
-                                              &found, &left_out);
+    uint32_t left_out,
+        count = hlo_around(&question->module, instruction, HLO_HOPS, HLO_NEIGHBOURS_MAX,
+                           question->req->arena, &found, &left_out);
 
     json_key(json, "neighbours");
     json_open(json, '[');
     for (uint32_t i = 0; i < count; i++) {
         json_open(json, '{');
         json_put_integer(json, "distance", found[i].distance);
-        put_brief(json, question, found[i].instruction);
-        put_cost(json, question, question->module.instructions[found[i].instruction].name);
+        json_put_hlo_brief(json, question, found[i].instruction);
+        json_put_hlo_cost(json, question, question->module.instructions[found[i].instruction].name);
         put_operands(json, question, found[i].instruction);
         json_close(json, '}');
     }
@@ -116,8 +117,8 @@ static void put_callers(struct json *json, const struct hlo_question *question,
         if (!calls)
             continue;
         json_open(json, '{');
-        put_brief(json, question, i);
-        put_cost(json, question, caller->name);
+        json_put_hlo_brief(json, question, i);
+        json_put_hlo_cost(json, question, caller->name);
         json_close(json, '}');
         count++;
     }
@@ -178,6 +179,14 @@ static void put_buffers(struct json *json, const struct hlo_question *question,
     json_close(json, ']');
 }
 
+struct str hlo_source_text(const struct hlo_instruction *of, struct arena *arena)
+{
+    return of->file.count == 0 ? STR("")
+           : of->source_line == 0
+               ? of->file
+               : str_format(arena, "%.*s:%" PRIu64, STR_ARG(of->file), of->source_line);
+}
+
 static void put_texts(struct json *json, const struct hlo_question *question, uint32_t instruction)
 {
     const struct hlo_instruction *of = &question->module.instructions[instruction];
@@ -195,11 +204,7 @@ static void put_texts(struct json *json, const struct hlo_question *question, ui
     json_put_text_or_null(json, "custom_call_target", of->target);
     json_put_text_or_null(json, "scope", of->scope);
     json_put_text_or_null(json, "op_type", of->op_type);
-    json_put_text_or_null(json, "source",
-                          of->file.count == 0    ? STR("")
-                          : of->source_line == 0 ? of->file
-                                                 : str_format(arena, "%.*s:%" PRIu64,
-                                                              STR_ARG(of->file), of->source_line));
+    json_put_text_or_null(json, "source", hlo_source_text(of, arena));
 }
 
 static void put_reasons(struct json *json, const struct hlo_question *question,
@@ -229,11 +234,11 @@ void json_put_instruction(struct json *json, const struct hlo_question *question
 
     json_key(json, "instruction");
     json_open(json, '{');
-    put_brief(json, question, instruction);
+    json_put_hlo_brief(json, question, instruction);
     json_put_text(json, "computation", question->module.computations[of->computation].name);
     json_put_bool(json, "root", of->is_root);
     put_texts(json, question, instruction);
-    put_cost(json, question, of->name);
+    json_put_hlo_cost(json, question, of->name);
     put_called(json, question, of);
     put_callers(json, question, of);
     put_stack(json, question, of);

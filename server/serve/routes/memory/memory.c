@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GET /api/memory?run=&view=: four answers about memory.
+/* GET /api/memory?run=&view=: five answers about memory.
  *
  *   timeline   the allocators' own events: bytes in use over time
  *   peak       who held them at the peak, or at at_ps=        (memory_peak.c)
+ *   layers     who held how much over time                    (memory_layers_out.c)
  *   heap       what the compiler planned for a module         (memory_heap.c)
  *   pprof      snapshots that the program saved               (memory_snapshots.c)
  */
@@ -20,7 +21,7 @@ static const struct param params[] = {
     PARAMS_PAGE,
     {.name = "host", .kind = PARAM_TEXTS},
     {.name = "step", .kind = PARAM_RANGES},
-    {.name = "view", .kind = PARAM_WORD, .words = "timeline|peak|heap|pprof"},
+    {.name = "view", .kind = PARAM_WORD, .words = "timeline|peak|layers|heap|pprof"},
     {.name = "allocator", .kind = PARAM_TEXT, .max = 1024},
     {.name = "at_ps", .kind = PARAM_INTEGER, .min = INT64_MIN, .max = INT64_MAX},
     {.name = "module", .kind = PARAM_TEXT, .max = 1024},
@@ -173,11 +174,11 @@ static const struct {
     {"snapshot", "pprof"},
     {"base", "pprof"},
     {"type", "pprof"},
-    {"by", "peak pprof"},
+    {"by", "peak layers pprof"},
     {"sort", "peak heap pprof"},
     {"limit", "peak heap pprof"},
     {"cursor", "peak heap pprof"},
-    {"allocator", "timeline peak"},
+    {"allocator", "timeline peak layers"},
     {"at_ps", "peak"},
     {"module", "heap"},
     {"space", "heap"},
@@ -283,6 +284,8 @@ static enum status get_memory(struct request *req, struct reply *reply, struct e
         return reply_snapshots(req, reply, err);
     if (str_equal(view, STR("peak")))
         return reply_peak(req, reply, err);
+    if (str_equal(view, STR("layers")))
+        return reply_layers(req, reply, err);
     if (str_equal(view, STR("heap")))
         return reply_heap(req, reply, err);
     return reply_timeline(req, reply, err);

@@ -8,6 +8,8 @@
 
 /* view=peak: who held memory at the peak or at another moment. */
 MUST_CHECK enum status reply_peak(struct request *req, struct reply *reply, struct error *err);
+/* view=layers: who held how much over time. */
+MUST_CHECK enum status reply_layers(struct request *req, struct reply *reply, struct error *err);
 /* view=heap: what the compiler planned for a module. */
 MUST_CHECK enum status reply_heap(struct request *req, struct reply *reply, struct error *err);
 /* view=pprof: the run's snapshots, and the samples of one of them. */

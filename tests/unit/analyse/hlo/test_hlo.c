@@ -259,8 +259,8 @@ static void neighbours(void **state)
         struct hlo_neighbour *found;
         struct text line = {0};
         uint32_t left_out,
-            count = hlo_neighbours(&module, hlo_module_find(&module, str_of(rows[i].of)), arena,
-                                   &found, &left_out);
+            count = hlo_around(&module, hlo_module_find(&module, str_of(rows[i].of)), HLO_HOPS,
+                               HLO_NEIGHBOURS_MAX, arena, &found, &left_out);
         for (uint32_t k = 0; k < count; k++)
             text_putf(&line, "%.*s:%d ", STR_ARG(module.instructions[found[k].instruction].name),
                       found[k].distance);
