@@ -84,6 +84,8 @@ const HEAP = {
       class: 'temporary',
       first: 1,
       last: 1,
+      from_point: 1,
+      to_point: 1,
       scope: 'mlp',
       source: null,
       rematerialise: null,

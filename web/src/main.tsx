@@ -7,6 +7,7 @@ import './style/timeline.css';
 import './style/pages.css';
 import './style/hlo.css';
 import './style/memory.css';
+import './style/op_tree.css';
 import './style/collectives.css';
 import './style/flame.css';
 import './style/sql.css';

@@ -96,3 +96,37 @@ export interface HloInstruction extends HloBrief {
   neighbours_left_out: number;
   reasons: Reasons;
 }
+
+export interface HloNode {
+  name: string;
+  opcode: string;
+  shape: string;
+  line: number;
+  computation: number; // place among the computations
+  root: boolean;
+  scope: string | null;
+  source: string | null;
+  fusion_kind: string | null;
+  execution_count: number | null;
+  self_ps: Ps | null;
+  calls: string[];
+}
+
+export interface HloGraphReply {
+  center: string | null;
+  computation: string;
+  hops: number;
+  left_out: number;
+  node_self_ps: Ps | null;
+  computations: {
+    name: string;
+    line: number;
+    instruction_count: number;
+    entry: boolean;
+    fused: boolean;
+    caller: number | null;
+  }[];
+  nodes: HloNode[];
+  edges: { from: number; to: number; operand: number }[];
+  reasons: Reasons;
+}

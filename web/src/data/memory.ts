@@ -76,6 +76,8 @@ export interface HeapRow {
   source: string | null;
   rematerialise: string | null;
   reuse: string | null;
+  from_point: number | null; // alive at these of the chart's points; null: at none
+  to_point: number | null;
   reasons: Reasons;
 }
 
@@ -104,4 +106,19 @@ export interface HeapReply {
   row_count: number;
   reasons: Reasons;
   notes: Note[];
+}
+
+export interface MemoryLayer {
+  name: string;
+  row_kind: 'owner' | 'others' | 'before' | 'missing' | 'reserved';
+  slice: string | null;
+  bytes: number[]; // by moment
+}
+
+export interface LayersReply {
+  by: string;
+  moments_ps?: Ps[];
+  in_use_bytes?: number[];
+  owner_count?: number;
+  layers?: MemoryLayer[];
 }

@@ -517,6 +517,7 @@ export interface FlameReply {
   order?: string;
   node_count?: number;
   node_count_all?: number; // before it was cut
+  sandwich?: { callers: FlameNode; callees: FlameNode };
   focus?: FlameFocus | null;
   unit?: string;
   type?: string | null; // of samples

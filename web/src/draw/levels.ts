@@ -60,6 +60,12 @@ export function levelAt(scene: Pick<LevelScene, 'xs'>, pixel: number, width: num
   return value - xs[behind - 1]! <= xs[behind]! - value ? behind - 1 : behind;
 }
 
+/* What a pixel of the scale stands for. */
+export function levelValue(top: number, pixel: number, height: number): number {
+  const bottom = height - LEVELS.bottom;
+  return ((bottom - pixel) / (bottom - LEVELS.top)) * top;
+}
+
 /* Marks of 1, 2, 4 ... bytes: whole KiB, MiB, GiB. */
 function binaryTicks(top: number, most: number): number[] {
   const step = 2 ** Math.max(0, Math.ceil(Math.log2(top / Math.max(1, most))));

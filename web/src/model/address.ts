@@ -32,6 +32,7 @@ const OF_ONE_RUN = [
   'end_ps',
   'track',
   'zoom',
+  'sandwich',
   'mark',
   'open',
   'pin',
@@ -40,7 +41,7 @@ const OF_ONE_RUN = [
   'against',
 ];
 /* Coming to these is coming to a place: back returns from there. */
-const PLACES = new Set(['run', 'view', 'start_ps', 'end_ps', 'zoom', 'a', 'b']);
+const PLACES = new Set(['run', 'view', 'start_ps', 'end_ps', 'zoom', 'sandwich', 'a', 'b']);
 
 /* By name, in the order of their tabs; each with the letter behind G that goes there, where it has one. */
 export type View = keyof typeof letters;

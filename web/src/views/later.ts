@@ -3,5 +3,6 @@
  * are smaller together than each alone, and no other page waits for them. */
 export { Aligned } from './compare/aligned';
 export { MemoryView } from './memory/memory';
+export { OpTreeView } from './op_tree';
 export { SqlView } from './sql';
 export { TrendPage } from './trend';

@@ -23,6 +23,7 @@ import {
   type Scale,
 } from '../model/numbers';
 import { opsSentence, sentenceCase } from '../model/sentence';
+import { lazy } from '../ui/lazy';
 import { Link } from '../ui/link';
 import { Failed, isWhole, NothingHere, Waiting } from '../ui/states';
 import type { Column } from '../ui/table';
@@ -325,7 +326,14 @@ function restOf(top: TopList, rows: readonly TopRow[], noun: string): Record<str
   };
 }
 
+/* As a tree, where that is asked for. */
+const OpTreeView = lazy(() => import('./later').then((module) => module.OpTreeView));
+
 export function OpsView({ run }: { run: RunDetails }) {
+  return query.value.as === 'tree' ? <OpTreeView run={run} /> : <OpsTable run={run} />;
+}
+
+function OpsTable({ run }: { run: RunDetails }) {
   const asked = query.value.by ?? 'op';
   const params = {
     run: run.id,
@@ -372,6 +380,12 @@ export function OpsView({ run }: { run: RunDetails }) {
             : undefined
         }
       >
+        <nav class="crumbs shown-as" aria-label="Shown as">
+          <Link to={{ as: null }} current>
+            table
+          </Link>
+          <Link to={{ as: 'tree' }}>tree</Link>
+        </nav>
         <label>
           by
           <select value={asked} onChange={(event) => go({ by: event.currentTarget.value, key: null }, 'push')}>

@@ -33,6 +33,7 @@ const WEIGHT_TIPS: Readonly<Record<string, string>> = {
 export function Choices({
   by,
   bys,
+  isTorch,
   weight,
   order,
   flipped,
@@ -40,6 +41,7 @@ export function Choices({
 }: {
   by: string;
   bys: readonly string[];
+  isTorch: boolean;
   weight: string;
   order: string;
   flipped: boolean;
@@ -50,10 +52,13 @@ export function Choices({
       {bys.length > 1 && (
         <label>
           by{' '}
-          <select value={by} onChange={(event) => go({ by: event.currentTarget.value, zoom: null, key: null }, 'push')}>
+          <select
+            value={by}
+            onChange={(event) => go({ by: event.currentTarget.value, zoom: null, key: null, sandwich: null }, 'push')}
+          >
             {bys.map((one) => (
               <option key={one} value={one}>
-                {BY[one] ?? one}
+                {isTorch && one === 'host' ? 'call stack' : (BY[one] ?? one)}
               </option>
             ))}
           </select>

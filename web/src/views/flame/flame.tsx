@@ -20,11 +20,15 @@ import { useTyped } from '../../ui/typed';
 import { AgainstChoice, Difference, DifferenceWords } from './against';
 import { Choices, Exports } from './controls';
 import { Graph } from './graph';
+import { FlameMap } from './minimap';
 import { Names } from './names';
 import { Relatives } from './relatives';
+import { Sandwich } from './sandwich';
 
 const NODES_MAX = 20_000;
 const OF_OPS = ['scope', 'stack', 'source', 'module', 'host', 'track'];
+/* PyTorch's profiler records the calls around each launch, and no scopes of its own. */
+const OF_TORCH = ['host', 'scope', 'module', 'stack', 'track'];
 
 /* What the widths are of, in words. */
 function whatOf(data: FlameReply): string | undefined {
@@ -92,6 +96,7 @@ function Explorer({
   return (
     <div class="explorer">
       <Crumbs layout={layout} zoom={zoom} />
+      {zoom > 0 && <FlameMap layout={layout} zoom={zoom} flipped={flipped} onZoom={zoomTo} />}
       <Graph
         layout={layout}
         zoom={zoom}
@@ -129,7 +134,9 @@ const chosen = (key: string, otherwise: string): string =>
   WORDS[key]!.includes(query.value[key] ?? '') ? query.value[key]! : otherwise;
 
 export function FlameView({ run }: { run: RunDetails }) {
-  const known = absence(run, 'timeline') === null ? OF_OPS : ['stack']; // snapshots have nothing else
+  const isTorch = run.framework === 'pytorch';
+  const ofOps = isTorch ? OF_TORCH : OF_OPS;
+  const known = absence(run, 'timeline') === null ? ofOps : ['stack']; // snapshots have nothing else
   const by = known.includes(query.value.by ?? '') ? query.value.by! : known[0]!;
   const [weight, order, flipped] = [
     chosen('weight', 'self'),
@@ -149,7 +156,7 @@ export function FlameView({ run }: { run: RunDetails }) {
   };
   const flame = useJson<FlameReply>('api/flame', params);
   const data = flame.data;
-  const { against } = query.value;
+  const { against, sandwich } = query.value;
   const [text, setText] = useTyped('search');
   const field = useRef<HTMLInputElement>(null);
   useEffect(
@@ -195,7 +202,15 @@ export function FlameView({ run }: { run: RunDetails }) {
       <div class="toolbar">
         {!against && (
           <>
-            <Choices by={by} bys={known} weight={weight} order={order} flipped={flipped} folded={folded} />
+            <Choices
+              by={by}
+              bys={known}
+              isTorch={isTorch}
+              weight={weight}
+              order={order}
+              flipped={flipped}
+              folded={folded}
+            />
             <input
               ref={field}
               type="search"
@@ -226,7 +241,10 @@ export function FlameView({ run }: { run: RunDetails }) {
       {!data && flame.waiting && <Waiting what="Adding up the tree." progress={flame.progress} />}
       {isEmpty && <NothingHere did="Nothing ran" />}
       {against && <Difference run={run.name} against={against} />}
-      {data && layout && !isEmpty && !against && (
+      {data && layout && !isEmpty && !against && sandwich !== undefined && (
+        <Sandwich name={sandwich} params={params} whole={toNumber(layout.nodes[0]!.total_ps)} amount={layout.amount} />
+      )}
+      {data && layout && !isEmpty && !against && sandwich === undefined && (
         <Explorer
           layout={layout}
           data={data}

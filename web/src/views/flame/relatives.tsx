@@ -145,6 +145,11 @@ export function Relatives({
           </span>
         )}
         <span>
+          <Link to={{ sandwich: found.name, zoom: null, key: null }} title="All its callers and callees, as graphs">
+            sandwich
+          </Link>
+        </span>
+        <span>
           <Link to={{ view: 'timeline', find: found.name, slice: null, zoom: null, key: null, by: null }}>
             on the timeline
           </Link>

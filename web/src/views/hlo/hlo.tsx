@@ -10,14 +10,19 @@ import { cutMiddle, shown } from '../../model/cut';
 import { count, inScale, plural, time, timeExact, timeScale, toNumber } from '../../model/numbers';
 import type { Sentence } from '../../model/sentence';
 import { registerActions } from '../../ui/keys';
+import { Link } from '../../ui/link';
 import { Empty, Failed, Waiting } from '../../ui/states';
 import type { Column } from '../../ui/table';
 import { TableBar, TableBelow } from '../../ui/table_bar';
 import { Name, SentenceLine } from '../../ui/text';
 import { useTyped } from '../../ui/typed';
 import { useTable } from '../../ui/use_table';
+import { lazy } from '../../ui/lazy';
 import { HloFiles, HloInstructionPane, HloSearchPane } from './instruction';
 import { HloText } from './text';
+
+/* With the library that lays it out. */
+const HloPicture = lazy(() => import('./graph/picture').then((module) => module.HloPicture));
 
 const MODULES_MAX = 1000;
 const COMPUTATIONS_MAX = 10_000;
@@ -54,6 +59,9 @@ function longestFirst(modules: readonly HloModule[]): HloModule[] {
   const weight = (module: HloModule): number => (module.self_ps === null ? 0 : toNumber(module.self_ps));
   return [...modules].sort((a, b) => weight(b) - weight(a));
 }
+
+/* What a graph shows of one module means nothing in another. */
+const NO_GRAPH = { around: null, computation: null, inside: null, depth: null } as const;
 
 /* The name alone where it means one module: the other views are narrowed by it, too. */
 function addressOf(module: HloModule, modules: readonly HloModule[]): string {
@@ -164,18 +172,37 @@ function Reader({ run, module }: { run: RunDetails; module: HloModule }) {
     () => new Map((computations.data?.rows ?? []).map((one) => [one.name, one.line])),
     [computations.data],
   );
-  const entry = computations.data?.rows.find((one) => one.entry)?.line ?? 1;
+  const entry = computations.data?.rows.find((one) => one.entry) ?? null;
   const instruction = name && focus.data && focus.data.instruction.name === name ? focus.data.instruction : null;
   const asked = line !== undefined && /^\d{1,9}$/.test(line) ? Number(line) : null;
   const lost = name !== undefined && focus.error !== null;
+  const isGraph = query.value.as === 'graph';
   return (
     <>
       <div class="hlo-main">
         <div class="toolbar">
+          <nav class="crumbs" aria-label="Shown as">
+            <Link to={{ as: null }} current={!isGraph}>
+              text
+            </Link>
+            <Link to={{ as: 'graph' }} current={isGraph}>
+              graph
+            </Link>
+          </nav>
           <SearchField />
           {lost && <span class="warn">There is no instruction “{named(name)}” in this module.</span>}
         </div>
-        <HloText run={run.id} module={module} focus={instruction?.line ?? asked} start={entry} names={names} />
+        {isGraph ? (
+          <HloPicture run={run.id} module={module} entry={entry?.name ?? null} />
+        ) : (
+          <HloText
+            run={run.id}
+            module={module}
+            focus={instruction?.line ?? asked}
+            start={entry?.line ?? 1}
+            names={names}
+          />
+        )}
       </div>
       {q ? (
         <HloSearchPane run={run.id} module={module} q={q} />
@@ -232,7 +259,9 @@ export function HloView({ run, absent }: { run: RunDetails; absent: string | nul
             rowKey={(one) => one.key}
             focused={module?.key ?? null}
             scroll
-            onOpen={(one) => go({ module: addressOf(one, modules), name: null, line: null, q: null }, 'push')}
+            onOpen={(one) =>
+              go({ module: addressOf(one, modules), name: null, line: null, q: null, ...NO_GRAPH }, 'push')
+            }
           />
         </div>
         {module && <Reader key={module.key} run={run} module={module} />}

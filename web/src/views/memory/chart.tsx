@@ -16,7 +16,7 @@ export function hasReserved(allocator: Allocator): boolean {
 /* A limit far above all that was used would make a line of it: then it is told in words only. */
 const LIMIT_FAR = 5;
 
-function limitInSight({ capacity_bytes: capacity, peak_bytes: peak }: Allocator): number | null {
+export function limitInSight({ capacity_bytes: capacity, peak_bytes: peak }: Allocator): number | null {
   return capacity !== null && peak !== null && peak * LIMIT_FAR >= capacity ? capacity : null;
 }
 
@@ -32,7 +32,7 @@ function tipOf(sample: Sample): string {
   return `${time(sample.at_ps)}: ${parts.filter((part) => part !== null).join(', ')}`;
 }
 
-type Span = readonly [number, number];
+export type Span = readonly [number, number];
 
 /* From the first to the last that any of them tells: charts beneath one another have one axis. */
 export function spanOf(allocators: readonly Allocator[]): Span {

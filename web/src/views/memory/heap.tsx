@@ -195,6 +195,16 @@ export function HeapView({ run, nav }: { run: RunDetails; nav: ComponentChildren
     sort: query.value.sort,
     ...chosen,
   });
+  /* The chart's buffers are those of the whole program, not those of the table's moment. */
+  const { position: _, ...ofModule } = chosen;
+  const all = useJson<HeapReply>('api/memory', {
+    run: run.id,
+    view: 'heap',
+    buffers: 'all',
+    limit: ROWS_MAX,
+    sort: '-bytes',
+    ...ofModule,
+  });
   const rows = heap.data?.rows ?? [];
   const table = useTable<HeapRow>({ columns: columnsOf(heap.data?.module ?? '', rows), rows, sort: '-bytes' });
   if (heap.error)
@@ -220,8 +230,10 @@ export function HeapView({ run, nav }: { run: RunDetails; nav: ComponentChildren
       <p class="basis">{basisOf(reply)}</p>
       <HeapChart
         reply={reply}
+        all={all.data?.module === reply.module ? all.data : null}
         chosen={query.value.position ? reply.position : null}
         onPick={(position) => go({ position: String(position) })}
+        onOpen={(row) => go({ view: 'hlo', module: reply.module!, name: row.name, line: null, q: null }, 'push')}
       />
       <Tools run={run} reply={reply} table={table} />
       <TableBelow

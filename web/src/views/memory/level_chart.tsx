@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory over something, as levels: told under the pointer, a click chooses a place. */
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { levelAt, paintLevels, type LevelScene } from '../../draw/levels';
+import { levelAt, levelValue, paintLevels, type LevelScene } from '../../draw/levels';
 import { readTokens, type Tokens } from '../../draw/tokens';
 import { fixed, sizeScale, THIN } from '../../model/numbers';
 import { Canvas } from '../../ui/canvas';
@@ -11,8 +12,8 @@ interface Props {
   label: string;
   height: number;
   scene: (tokens: Tokens) => Omit<LevelScene, 'yWords'>;
-  tip: (index: number) => string;
-  onPick: (index: number) => void;
+  tip: (index: number, value: number) => ComponentChildren; // `value`: the height in bytes
+  onPick: (index: number, value: number) => void;
 }
 
 /* As many as it takes to write every tick exactly. */
@@ -40,15 +41,15 @@ export function LevelChart({ label, height, scene, tip, onPick }: Props) {
       paint={(canvas, at) =>
         paintLevels(canvas, { ...scene(readTokens()), yWords }, at, height, devicePixelRatio, readTokens())
       }
-      onMove={(x, _y, event) => {
+      onMove={(x, y, event) => {
         const index = levelAt({ xs }, x, width);
         if (index < 0) hideTip();
-        else showTip(tip(index), event.clientX, event.clientY);
+        else showTip(tip(index, levelValue(top, y, height)), event.clientX, event.clientY);
       }}
       onLeave={() => hideTip()}
-      onClick={(x) => {
+      onClick={(x, y) => {
         const index = levelAt({ xs }, x, width);
-        if (index >= 0) onPick(index);
+        if (index >= 0) onPick(index, levelValue(top, y, height));
       }}
     />
   );

@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { go, query } from '../../data/place';
 import { useJson } from '../../data/resource';
 import { memoryRestriction } from '../../data/restriction';
-import type { Allocator, TimelineReply } from '../../data/memory';
+import type { Allocator, LayersReply, TimelineReply } from '../../data/memory';
 import { absence, type RunDetails } from '../../data/types';
 import { share, size, time } from '../../model/numbers';
 import { strong, type Sentence } from '../../model/sentence';
@@ -13,6 +13,7 @@ import { Empty, Failed, Waiting } from '../../ui/states';
 import { Name, SentenceLine } from '../../ui/text';
 import { HeapView } from './heap';
 import { hasReserved, MemoryChart, spanOf } from './chart';
+import { OwnerChart } from './owner_chart';
 import { Owners } from './owners';
 import { SnapshotsView } from './snapshots';
 
@@ -189,6 +190,16 @@ function OverTime({
   const named = asked === undefined ? highest : namedIn(allocators, asked);
   const chosen = named ?? highest;
   const at = (named && query.value.at) ?? null; // a moment in another allocator is none in this one
+  const by = ['op', 'scope', 'shape', 'category'].find((one) => one === query.value.by) ?? 'op';
+  const layers = useJson<LayersReply>(chosen.peak_bytes === null ? null : 'api/memory', {
+    run: run.id,
+    view: 'layers',
+    allocator: chosen.name,
+    by,
+    ...memoryRestriction(),
+    ...(chosen.host ? { host: chosen.host } : {}),
+  });
+  const owned = (layers.data?.owner_count ?? 0) > 0 && (layers.data?.moments_ps?.length ?? 0) > 1 ? layers.data! : null;
   return (
     <div class="sections">
       {highest.peak_bytes !== null && <SentenceLine sentence={sentenceOf(highest)} />}
@@ -220,13 +231,24 @@ function OverTime({
                 {isMany && <span class="quiet"> {allocator.host}</span>}
                 {allocators.length === 1 && <span class="quiet">{factsOf(allocator)}</span>}
               </h2>
-              <MemoryChart
-                allocator={allocator}
-                height={allocators.length > MANY ? 112 : 200}
-                at={isChosen ? at : null}
-                span={span}
-                onPick={(moment) => go({ allocator: key, at: moment })}
-              />
+              {isChosen && owned && allocators.length <= MANY ? (
+                <OwnerChart
+                  allocator={allocator}
+                  reply={owned}
+                  height={200}
+                  at={at}
+                  span={span}
+                  onPick={(moment) => go({ allocator: key, at: moment })}
+                />
+              ) : (
+                <MemoryChart
+                  allocator={allocator}
+                  height={allocators.length > MANY ? 112 : 200}
+                  at={isChosen ? at : null}
+                  span={span}
+                  onPick={(moment) => go({ allocator: key, at: moment })}
+                />
+              )}
             </section>
           );
         })}
@@ -239,6 +261,16 @@ function OverTime({
               {isMany && <span class="quiet"> {chosen.host}</span>}
               <span class="quiet">{factsOf(chosen)}</span>
             </h2>
+          )}
+          {owned && allocators.length > MANY && (
+            <OwnerChart
+              allocator={chosen}
+              reply={owned}
+              height={160}
+              at={at}
+              span={span}
+              onPick={(moment) => go({ allocator: keyOf(chosen, isMany), at: moment })}
+            />
           )}
           <Owners run={run} allocator={chosen} at={at} />
         </section>

@@ -10,8 +10,9 @@ import type { FlameReply, RunDetails } from '../../data/types';
 import { amountOf, asWidths, signedIn, type Amount } from '../../model/amount';
 import { shortSource } from '../../model/cut';
 import { findPath, layoutFlame, pathOf } from '../../model/flame_layout';
+import { foldLibraries } from '../../model/pictures/flame_libraries';
 import { count, inScale, plural, share, shareCell, toNumber, UNKNOWN } from '../../model/numbers';
-import { named, strong, type Sentence } from '../../model/sentence';
+import { named as nameOf, strong, type Sentence } from '../../model/sentence';
 import { Link } from '../../ui/link';
 import { Empty, Failed, Waiting } from '../../ui/states';
 import type { Column } from '../../ui/table';
@@ -162,13 +163,13 @@ function sentenceOf(reply: Reply, amount: Amount): Sentence {
     return [
       ...sentence,
       change === 0 ? ', as many as in ' : `, ${amount.say(Math.abs(change))} ${change > 0 ? 'more' : 'less'} than in `,
-      named(reply.base),
+      nameOf(reply.base),
       '.',
     ];
   }
   if (kinds.length > 0)
     sentence.push(': ', kinds.map(([kind, value]) => `${kind}s ${share(value / reply.total)}`).join(', '));
-  if (top && reply.total > 0) sentence.push(`; ${named(top[0])} has ${share(top[1] / reply.total)}`);
+  if (top && reply.total > 0) sentence.push(`; ${nameOf(top[0])} has ${share(top[1] / reply.total)}`);
   return [...sentence, '.'];
 }
 
@@ -261,7 +262,7 @@ function Tools({
           label="against"
           value={reply.base ?? ''}
           options={[['', 'none'], ...names.filter(([name]) => name !== reply.snapshot)]}
-          onChoose={(base) => go({ base: base || null, sort: null }, 'push')}
+          onChoose={(base) => go({ base: base || 'none', sort: null }, 'push')}
         />
       )}
       <Choice
@@ -293,10 +294,12 @@ function Bytes({ run, reply, amount }: { run: RunDetails; reply: Reply; amount: 
     type: reply.type,
     limit: WIDTH_MAX,
   });
-  const layout = useMemo(
-    () => (flame.data?.root ? layoutFlame(asWidths(flame.data.root), amount) : null),
-    [flame.data],
-  );
+  const isFolded = query.value.libraries !== 'shown';
+  const layout = useMemo(() => {
+    if (!flame.data?.root) return null;
+    const root = asWidths(flame.data.root);
+    return layoutFlame(isFolded ? foldLibraries(root) : root, amount);
+  }, [flame.data, isFolded]);
   if (flame.error) return <Failed error={flame.error} />;
   if (!layout || toNumber(layout.nodes[0]!.total_ps) <= 0) return null;
   const zoom = findPath(layout, query.value.zoom ?? '');
@@ -313,6 +316,14 @@ function Bytes({ run, reply, amount }: { run: RunDetails; reply: Reply; amount: 
             </Link>
           </>
         ))}
+        <label class="snapshot-libraries" data-tip="Frames of installed packages, each package as one">
+          <input
+            type="checkbox"
+            checked={isFolded}
+            onChange={(event) => go({ libraries: event.currentTarget.checked ? null : 'shown', zoom: null }, 'replace')}
+          />{' '}
+          fold libraries
+        </label>
       </nav>
       <Graph
         layout={layout}
@@ -328,9 +339,7 @@ function Bytes({ run, reply, amount }: { run: RunDetails; reply: Reply; amount: 
 }
 
 /* What grew from one to the next: a run of snapshots alone has no overview that would say it. */
-function Grown({ run }: { run: RunDetails }) {
-  const found = useJson<FindingList>('api/findings', { run: run.id, limit: 20 });
-  const grown = found.data?.rows.filter((finding) => finding.rule === 'memory-leak') ?? [];
+function Grown({ grown }: { grown: FindingList['rows'] }) {
   return (
     <>
       {grown.map((finding) => (
@@ -350,13 +359,29 @@ export function SnapshotsView({ run, nav }: { run: RunDetails; nav: ComponentChi
   const chosen = Object.fromEntries(
     ['snapshot', 'base', 'type'].flatMap((key) => (query.value[key] ? [[key, query.value[key]!]] : [])),
   );
-  const memory = useJson<Reply>('api/memory', {
+  const found = useJson<FindingList>('api/findings', { run: run.id, limit: 20 });
+  const grown = found.data?.rows.filter((finding) => finding.rule === 'memory-leak') ?? [];
+  const isTold = found.data !== null || found.error !== null;
+  /* Where something grew, it opens with that: the last snapshot that the finding names less the first. */
+  const list = useJson<Reply>(isTold && grown.length > 0 ? 'api/memory' : null, {
+    run: run.id,
+    view: 'pprof',
+    by,
+    limit: 1,
+  });
+  const opensGrown = grown.length > 0 && chosen.snapshot === undefined && query.value.base === undefined;
+  const named = (list.data?.snapshots ?? []).filter((one) => grown[0]?.text.includes(one.name));
+  const opening = opensGrown && named.length > 1 ? { base: named[0]!.name, snapshot: named.at(-1)!.name } : {};
+  const isReady = isTold && (!opensGrown || list.data !== null || list.error !== null);
+  const memory = useJson<Reply>(isReady ? 'api/memory' : null, {
     run: run.id,
     view: 'pprof',
     by,
     limit: ROWS_MAX,
     sort: query.value.sort,
+    ...opening,
     ...chosen,
+    ...(chosen.base === 'none' ? { base: null } : {}),
   });
   const amount = amountOf(memory.data?.unit ?? 'bytes');
   const rows = memory.data?.rows ?? [];
@@ -380,7 +405,7 @@ export function SnapshotsView({ run, nav }: { run: RunDetails; nav: ComponentChi
       <SentenceLine sentence={sentenceOf(reply, amount)} />
       {nav}
       <p class="basis">{basisOf(reply)}</p>
-      {reply.snapshots.length > 1 && <Grown run={run} />}
+      {reply.snapshots.length > 1 && <Grown grown={grown} />}
       <Tools run={run} reply={reply} by={by} amount={amount} table={table} />
       <TableBelow
         table={table}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ops as a tree: program, category, scope, op, each with its time and how near it comes to the
+ * device's peaks. */
+import { useMemo, useRef, useState } from 'preact/hooks';
+import type { OpNode, OpTreeReply } from '../data/op_tree';
+import { go, query } from '../data/place';
+import { useJson } from '../data/resource';
+import { restriction } from '../data/restriction';
+import type { RunDetails } from '../data/types';
+import type { Changes } from '../model/address';
+import { shortScope } from '../model/cut';
+import {
+  count,
+  inScale,
+  plural,
+  share,
+  shareCell,
+  time,
+  timeExact,
+  timeScale,
+  toNumber,
+  UNKNOWN,
+} from '../model/numbers';
+import { openAtFirst, programOf, rowsOf, type OpTreeRow } from '../model/pictures/op_tree';
+import { slicesNamed, slicesOfOp } from '../model/search';
+import { sentenceCase, strong, named, type Sentence } from '../model/sentence';
+import { By } from '../ui/by';
+import { Icon } from '../ui/icons';
+import { Link } from '../ui/link';
+import { Failed, NothingHere, Waiting } from '../ui/states';
+import { Name, SentenceLine } from '../ui/text';
+
+const NODES_MAX = 5000;
+const FIRST = { program: 'program', category: 'category', scope: 'scope' };
+
+function sentenceOf(root: OpNode): Sentence {
+  const [top] = root.children;
+  const sentence: Sentence = [strong(time(root.self_ps)), ' of self time'];
+  if (top && top.share !== null && top.share < 1)
+    sentence.push(', ', strong(share(top.share)), ` of it in ${named(top.name)}`);
+  if (root.flops_share !== null)
+    sentence.push('; ', strong(share(root.flops_share)), ' of what the devices could calculate meanwhile');
+  if (root.bandwidth_share !== null)
+    sentence.push(
+      root.flops_share === null ? '; ' : ', ',
+      strong(share(root.bandwidth_share)),
+      ' of what their memory could move',
+    );
+  return [...sentence, '.'];
+}
+
+/* A lower bound where some of the time is that of ops without known costs. */
+function shareWords(node: OpNode, key: 'flops' | 'bandwidth'): { cell: string; tip: string } {
+  const value = node[`${key}_share`];
+  const unknown = toNumber(key === 'flops' ? node.flops_unknown_ps : node.bytes_unknown_ps);
+  if (value === null) return { cell: UNKNOWN, tip: node.reasons[`${key}_share`] ?? 'unknown' };
+  const isBound = unknown > 0 && unknown >= toNumber(node.self_ps) / 1000;
+  const work = key === 'flops' ? `${count(node.flops ?? 0)} FLOPs` : `${count(node.bytes ?? 0)} bytes`;
+  return {
+    cell: `${isBound ? '≥ ' : ''}${shareCell(value)}`,
+    tip: `${work}${isBound ? `; ops of ${time(unknown)} have no known cost` : ''}`,
+  };
+}
+
+function Bar({ value, words, tip }: { value: number | null; words: string; tip?: string }) {
+  return (
+    <span class="op-tree-bar" data-tip={tip}>
+      <span class="number">{words}</span>
+      <span class="op-tree-track">
+        {value !== null && <span style={{ width: `${Math.min(1, Math.max(0, value)) * 100}%` }} />}
+      </span>
+    </span>
+  );
+}
+
+/* Names in brackets stand for what has none. */
+function goalOf(row: OpTreeRow, root: OpNode): Changes | null {
+  const { level, name } = row.node;
+  const program = programOf(root, row.path);
+  if (level === 'op') {
+    const find = program === null || program.startsWith('(') ? slicesNamed(name) : slicesOfOp(name, program);
+    return { view: 'timeline', find, slice: null };
+  }
+  if (name.startsWith('(')) return null;
+  return level === 'program' ? { module: name } : level === 'scope' ? { scope: name } : null;
+}
+
+function Rows({ reply }: { reply: OpTreeReply }) {
+  const { root } = reply;
+  const [open, setOpen] = useState(() => openAtFirst(root));
+  const [at, setAt] = useState(0);
+  const body = useRef<HTMLDivElement>(null);
+  const rows = useMemo(() => rowsOf(root, open), [root, open]);
+  const scale = timeScale(root.children.map((child) => child.self_ps));
+  const focus = (index: number): void => {
+    const next = Math.max(0, Math.min(rows.length - 1, index));
+    setAt(next);
+    body.current?.querySelectorAll<HTMLElement>('[role=row]')[next]?.focus();
+  };
+  const toggle = (row: OpTreeRow): void => {
+    const next = new Set(open);
+    next.has(row.path) ? next.delete(row.path) : next.add(row.path);
+    setOpen(next);
+  };
+  const key = (event: KeyboardEvent): void => {
+    const row = rows[at];
+    if (!row) return;
+    if (event.key === 'ArrowDown') focus(at + 1);
+    else if (event.key === 'ArrowUp') focus(at - 1);
+    else if (event.key === 'Home') focus(0);
+    else if (event.key === 'End') focus(rows.length - 1);
+    else if (event.key === 'ArrowRight') {
+      if (row.node.children.length > 0 && !row.isOpen) toggle(row);
+      else if (row.isOpen) focus(at + 1);
+    } else if (event.key === 'ArrowLeft') {
+      if (row.isOpen) toggle(row);
+      else focus(rows.findIndex((one) => one.path === row.path.replace(/\.?\d+$/, '')));
+    } else if (event.key === 'Enter') {
+      const goal = goalOf(row, root);
+      if (goal) go(goal, 'push');
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <div
+      class="op-tree"
+      role="treegrid"
+      aria-label="Ops by program, category and scope"
+      aria-rowcount={rows.length + 1}
+    >
+      <div class="op-tree-head" role="row" aria-rowindex={1}>
+        <span role="columnheader">name</span>
+        <span role="columnheader" class="number">
+          self ({scale.unit})
+        </span>
+        <span role="columnheader" class="number">
+          share
+        </span>
+        <span
+          role="columnheader"
+          class="number"
+          data-tip="How much of its time its FLOPs would take at the device’s peak"
+        >
+          FLOPs of peak
+        </span>
+        <span
+          role="columnheader"
+          class="number"
+          data-tip="How much of its time its bytes would take at the peak of the device’s memory"
+        >
+          bandwidth of peak
+        </span>
+        <span role="columnheader" class="number">
+          ops
+        </span>
+      </div>
+      <div class="op-tree-body" ref={body} role="rowgroup" onKeyDown={key}>
+        {rows.map((row, index) => {
+          const { node } = row;
+          const [flops, bandwidth] = [shareWords(node, 'flops'), shareWords(node, 'bandwidth')];
+          const goal = goalOf(row, root);
+          const isParent = node.children.length > 0;
+          return (
+            <div
+              key={row.path}
+              class={`op-tree-row kind-${node.kind}`}
+              role="row"
+              tabIndex={index === Math.min(at, rows.length - 1) ? 0 : -1}
+              aria-level={row.depth}
+              aria-posinset={row.place}
+              aria-setsize={row.of}
+              aria-rowindex={index + 2}
+              aria-expanded={isParent ? row.isOpen : undefined}
+              onFocus={() => setAt(index)}
+              onClick={(event) => {
+                if ((event.target as Element).closest('a')) return;
+                if (isParent) toggle(row);
+              }}
+            >
+              <span role="gridcell" class="op-tree-name" style={{ paddingLeft: `${(row.depth - 1) * 16}px` }}>
+                <span class={row.isOpen ? 'chevron' : 'chevron closed'} aria-hidden="true">
+                  {isParent && <Icon name="down" />}
+                </span>
+                <span class="swatch" data-tip={node.kind} />
+                <span class="cut" data-tip={`${node.level}: ${node.name}`}>
+                  {goal ? (
+                    <Link to={goal}>
+                      <Name text={node.level === 'scope' ? shortScope(node.name) : node.name} />
+                    </Link>
+                  ) : (
+                    <Name text={node.name} />
+                  )}
+                </span>
+                {!row.isOpen && <span class="faint">{node.level}</span>}
+              </span>
+              <span role="gridcell" class="number" data-tip={timeExact(node.self_ps)}>
+                {inScale(node.self_ps, scale)}
+              </span>
+              <span role="gridcell">
+                <Bar value={node.share} words={shareCell(node.share)} />
+              </span>
+              <span role="gridcell">
+                <Bar value={node.flops_share} words={flops.cell} tip={flops.tip} />
+              </span>
+              <span role="gridcell">
+                <Bar value={node.bandwidth_share} words={bandwidth.cell} tip={bandwidth.tip} />
+              </span>
+              <span role="gridcell" class="number">
+                {count(node.op_count)}
+              </span>
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+export function OpTreeView({ run }: { run: RunDetails }) {
+  const first = Object.keys(FIRST).find((one) => one === query.value.first) ?? 'program';
+  const tree = useJson<OpTreeReply>('api/op_tree', { run: run.id, first, limit: NODES_MAX, ...restriction.value });
+  const reply = tree.data;
+  return (
+    <>
+      {reply && reply.root.op_count > 0 && <SentenceLine sentence={sentenceOf(reply.root)} />}
+      {reply?.notes.map((note) => (
+        <p key={note.message} class={`basis${note.severity === 'info' ? '' : ' warn'}`}>
+          {sentenceCase(note.message)}
+        </p>
+      ))}
+      <div class="toolbar">
+        <nav class="crumbs shown-as" aria-label="Shown as">
+          <Link to={{ as: null }}>table</Link>
+          <Link to={{ as: 'tree' }} current>
+            tree
+          </Link>
+        </nav>
+        <By value={first} words={FIRST} onChoose={(word) => go({ first: word })} />
+        {reply && (
+          <span class="quiet">
+            {plural(reply.root.op_count, reply.by)}
+            {reply.node_count < reply.node_count_all &&
+              `; the largest ${count(reply.node_count)} of ${count(reply.node_count_all)} rows`}
+          </span>
+        )}
+      </div>
+      {tree.error && <Failed error={tree.error} />}
+      {!reply && tree.waiting && <Waiting what="Adding up." progress={tree.progress} />}
+      {reply &&
+        (reply.root.op_count === 0 ? (
+          <NothingHere did="Nothing ran" />
+        ) : (
+          <Rows key={`${run.id} ${first}`} reply={reply} />
+        ))}
+    </>
+  );
+}
