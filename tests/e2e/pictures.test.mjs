@@ -111,7 +111,7 @@ export const tests = {
       });
       await page.goto(`${url}?run=${RUN}&view=hlo&module=${MODULE}&as=graph&computation=main.21`);
       assert.match(
-        await words(page.locator('.hlo-graph-page .state')),
+        await words(page.locator('.hlo-graph-page .state:not(.waiting)')),
         /12 345 instructions; a graph shows up to 2 000/,
       );
       await page.getByRole('link', { name: 'the text' }).click();
@@ -167,6 +167,7 @@ export const tests = {
       await chart.waitFor();
       const legend = page.getByRole('list', { name: 'At the peak' });
       await legend.getByText('inputs').waitFor();
+      await settle(page); // the chart stands where it will stay
       const box = await chart.boundingBox();
       const peak = plan.points.findIndex((point) => point.position === plan.peak_position);
       const x = box.x + 80 + ((box.width - 88) * plan.peak_position) / (plan.position_count - 1);
@@ -177,8 +178,8 @@ export const tests = {
         plan.peak_bytes,
         'what is alive at the peak is the peak',
       );
-      const half = y(plan.peak_bytes / 2);
-      await page.mouse.move(x, half);
+      const half = Math.round(y(plan.peak_bytes / 2)); // clicks have whole pixels
+      await page.mouse.move(Math.round(x), half);
       const tip = page.locator('.tooltip strong');
       await tip.waitFor();
       const name = (await tip.textContent()).replace(/\{.*/, '');
@@ -186,7 +187,7 @@ export const tests = {
         alive.some((row) => row.name === name),
         name,
       );
-      await page.mouse.click(x, half);
+      await page.mouse.click(Math.round(x), half);
       await until(page, 'its instruction', (now) => now.view === 'hlo' && now.name === name);
       await page.locator('.hlo-line.focus').waitFor();
       await page.goBack();
