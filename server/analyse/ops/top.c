@@ -13,6 +13,7 @@ static const char *const by_words[BY_COUNT] = {
     [BY_SOURCE] = "source", [BY_CATEGORY] = "category", [BY_NAME] = "name",
     [BY_KERNEL] = "kernel", [BY_API] = "api",           [BY_TRACK] = "track",
     [BY_HOST] = "host",     [BY_DEVICE] = "device",     [BY_PHASE] = "phase",
+    [BY_KIND] = "kind",
 };
 
 const char *top_by_word(enum top_by by)
@@ -33,7 +34,7 @@ static enum status parse_by(struct str word, enum top_by *ret, struct error *err
                ? OK
                : fail(err, ERR_INVALID,
                       "by=%.*s is none of op, name, kernel, api, category, module, scope, source, "
-                      "phase, host, device, track",
+                      "phase, host, device, track, kind",
                       STR_ARG(word));
 }
 

@@ -3,7 +3,7 @@
  *
  *   by                                         sums
  *   op module scope source phase category      attributed intervals of op slices
- *   name track host device                     recorded intervals; derived tracks never
+ *   name kind track host device                recorded intervals; derived tracks never
  *   kernel                                     recorded ones of device streams
  *   api                                        recorded ones of host threads that called a driver
  *
@@ -60,6 +60,7 @@ enum top_by {
     BY_TRACK,
     BY_HOST,
     BY_DEVICE, /* groups of the last three are tracks; behind them, devices of ops on threads */
+    BY_KIND,   /* groups are kinds */
     BY_COUNT,
 };
 

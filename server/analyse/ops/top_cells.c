@@ -50,6 +50,9 @@ static struct cell text_or_reason(struct str text, struct str reason)
 static struct cell op_cell(const struct top_work *work, const struct top_row *row,
                            enum top_column column)
 {
+    if (work->by == BY_KERNEL && column == TOP_CATEGORY)
+        return text_or_reason(cost_family_words(cost_family_of(row->name)),
+                              STR("the kernel's name tells no family"));
     if (work->by > BY_CATEGORY)
         return cell_null(STR("these are recorded slices, not ops: group by op"));
 

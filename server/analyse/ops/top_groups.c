@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which group a slice belongs to: its name, its track, or the device of the op that it is. */
+/* Which group a slice belongs to: its name, its kind, its track, or the device of the op that
+ * it is. */
 #include "analyse/device/annotation_names.h"
 #include "analyse/ops/top_parts.h"
 
@@ -11,6 +12,8 @@ uint32_t top_group_count(const struct top_work *work, const struct top_host *hos
         return at->attribution == NULL ? 0 : at->attribution->op_count;
     if (work->by <= BY_API)
         return at->trace->name_count;
+    if (work->by == BY_KIND)
+        return KIND_COUNT;
     return at->trace->track_count + host->device_count;
 }
 
@@ -77,6 +80,8 @@ uint32_t top_group_of(const struct top_work *work, const struct top_host *host,
         return NO_GROUP;
     if (work->by <= BY_API)
         return slice->name;
+    if (work->by == BY_KIND)
+        return slice->kind;
     if (!top_one_by_one(work, host, slice->track))
         return slice->track;
 
@@ -126,7 +131,7 @@ uint32_t top_group_of_name(const struct top_work *work, const struct top_host *h
 {
     if (!fits(work, host, track, name, kind, seen))
         return NO_GROUP;
-    return work->by <= BY_API ? name : track;
+    return work->by <= BY_API ? name : work->by == BY_KIND ? (uint32_t)kind : track;
 }
 
 bool top_takes_whole(const struct top_work *work, const struct top_host *host,

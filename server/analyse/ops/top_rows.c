@@ -122,6 +122,13 @@ static uint32_t row_of_track(struct top_work *work, const struct top_host *host,
         row);
 }
 
+static uint32_t row_of_kind(struct top_work *work, const struct top_host *host, enum kind kind)
+{
+    struct str name = str_of(kind_word(kind));
+
+    return row_of_key(work, host, name, (struct top_row){.op = NO_OP, .name = name, .kind = kind});
+}
+
 static uint32_t row_of_host(struct top_work *work, const struct top_host *host)
 {
     struct str name = host->selection->host->name;
@@ -152,6 +159,8 @@ static uint32_t make_row(struct top_work *work, const struct top_host *host, uin
         return row_of_op(work, host, group);
     if (work->by <= BY_API)
         return row_of_name(work, host, group, kind);
+    if (work->by == BY_KIND)
+        return row_of_kind(work, host, (enum kind)group);
     if (work->by == BY_TRACK)
         return row_of_track(work, host, group, kind);
     return work->by == BY_HOST ? row_of_host(work, host) : row_of_device(work, host, group, kind);

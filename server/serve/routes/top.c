@@ -10,7 +10,8 @@
 #include "serve/routes.h"
 #include "serve/tool.h"
 
-#define TOP_BY "op|name|kernel|api|category|module|scope|source|phase|host|device|track|annotation"
+#define TOP_BY                                                                                     \
+    "op|name|kernel|api|category|module|scope|source|phase|host|device|track|kind|annotation"
 
 static const struct param params[] = {
     PARAMS_RUN,
@@ -170,7 +171,7 @@ static const struct ahead ahead[] = {
     {.params = "by=category"}, {.params = "by=module"}, {.params = "by=scope"},
     {.params = "by=source"},   {.params = "by=phase"},  {.params = "by=device"},
     {.params = "by=track"},    {.params = "by=host"},   {.params = "by=annotation"},
-    {.params = "by=api"},      {.params = NULL}};
+    {.params = "by=api"},      {.params = "by=kind"},   {.params = NULL}};
 
 static const struct in_bundle in_bundle[] = {
     {.params = "by=op", .limit = 500, .what = "ops", .rank = 7},

@@ -77,6 +77,8 @@ static void whole(void **state)
         {"source", "model.py:41", 3, 60, 60, 10, 20, 30, 20},
         {"category", "loop fusion", 3, 60, 60, 10, 20, 30, 20},
         {"track", "python", 4, 145, 100, 5, 10, 100, 36},
+        {"kind", "host", 4, 145, 100, 5, 10, 100, 36},
+        {"kind", "compute", 3, 60, 60, 10, 20, 30, 20},
         {"host", "hostA", 7, 205, 160, 5, 20, 100, 29},
         {"device", "device 0", 2, 50, 50, 20, 20, 30, 25},
     };
@@ -385,7 +387,7 @@ static void make_random_run(struct made_run *run, struct dice *dice)
 static void parts_add_up(void **state)
 {
     (void)state;
-    static const char *const bys[] = {"name", "op", "track", "category", "device", "host"};
+    static const char *const bys[] = {"name", "op", "track", "category", "kind", "device", "host"};
     struct dice dice = {1};
 
     for (int round = 0; round < 30; round++) {
@@ -453,8 +455,8 @@ static void check_same(const char *what, const struct table *table, const struct
 static void shared_walks(void **state)
 {
     (void)state;
-    static const char *const bys[] = {"name",     "op",    "module", "scope", "kernel",
-                                      "category", "track", "host",   "device"};
+    static const char *const bys[] = {"name",     "op",    "module", "scope",  "kernel",
+                                      "category", "track", "host",   "device", "kind"};
     const uint64_t items_a_part = split_items_a_part;
     struct dice dice = {7};
 
