@@ -3,8 +3,10 @@ import type { Track } from '../../../web/src/data/types';
 import {
   bandAt,
   bandsBetween,
+  emptyIn,
   hiddenBy,
   layoutOf,
+  mainThread,
   METRICS,
   narrowingOf,
   openAtFirst,
@@ -68,6 +70,29 @@ test('devices before hosts; the first device and the main thread open, empty tra
     '440   h.pool closed',
     '464   h.flat 2',
   ]);
+});
+
+test('the thread of the process is the main one in PyTorch, named by its number', () => {
+  const thread = (id: number, sum: number): Track => ({
+    ...track(`p.${id}`, 'p', 'thread', 12, 'hostA', `thread ${id} (python3.8)`),
+    order: id,
+    duration_sum_ps: sum,
+  });
+  const list = [{ ...track('p', null, 'process'), order: 783 }, thread(785, 9000), thread(783, 5000)];
+  const roots = treeOf(list);
+  expect(mainThread(roots)?.id).toBe('p.783');
+  expect([...openAtFirst(roots)]).toEqual(['p', 'p.783']);
+  expect(roots[0]!.children.map((node) => node.name)).toEqual(['python3.8 783', 'python3.8 785']);
+});
+
+test('threads with nothing in the first window stand closed', () => {
+  const at = (id: string, start: number, end: number): Track => ({
+    ...track(id, null, 'thread', 3),
+    start_ps: start,
+    end_ps: end,
+  });
+  const roots = treeOf([at('before', 0, 10), at('within', 5, 30), at('behind', 50, 60)]);
+  expect(emptyIn(roots, openAtFirst(roots), 20n, 40n)).toEqual(['before', 'behind']);
 });
 
 test('tracks stand as the file orders them, then those that it does not order, as found', () => {

@@ -2,6 +2,7 @@
 import {
   amountLevel,
   AMOUNT_SLOT,
+  FAMILY_SLOT,
   colouringOf,
   HUES,
   NAME_SLOT,
@@ -9,6 +10,7 @@ import {
   slotsOf,
 } from '../../../web/src/model/colouring';
 import { wallDate, wallTime } from '../../../web/src/model/clock';
+import { FAMILIES, familyOf } from '../../../web/src/model/colouring';
 import {
   bandsOnScreen,
   layoutOf,
@@ -109,7 +111,7 @@ test('colours: kinds as before, names by hash, self time by level', () => {
     Array.from({ length: 100 }, (_, index) => slotsOf('name', names, new Map(), 8)(names.idOf(`op.${index}`), 0)),
   );
   expect(hues.size).toBe(HUES);
-  expect([Math.min(...hues), SLOTS]).toEqual([NAME_SLOT, 40]);
+  expect([Math.min(...hues), SLOTS]).toEqual([NAME_SLOT, 46]);
   expect([0, 0.01, 0.05, 0.2, 0.5, 1].map(amountLevel)).toEqual([0, 1, 2, 3, 4, 4]);
   expect([colouringOf('self'), colouringOf('nonsense'), colouringOf(undefined)]).toEqual(['self', 'kind', 'kind']);
 });
@@ -134,4 +136,33 @@ test('hosts side by side from the begin of a step', () => {
   ]);
   expect(shiftsOf(steps, '9').size).toBe(0);
   expect(shiftsOf(steps, undefined).size).toBe(0);
+});
+
+test.each([
+  ['matrix product (by name)', 'product'],
+  ['custom-call __cublas$gemm', 'product'],
+  ['dot', 'product'],
+  ['convolution (by name)', 'convolution'],
+  ['convolution fusion', 'convolution'],
+  ['attention (by name)', 'attention'],
+  ['softmax (by name)', 'normalisation'],
+  ['loop fusion', 'elementwise'],
+  ['elementwise (by name)', 'elementwise'],
+  ['data formatting', 'moving'],
+  ['copy (by name)', 'moving'],
+  ['custom fusion', undefined],
+  [null, undefined],
+])('the family of %s', (category, family) => {
+  expect(FAMILIES[familyOf(category)]).toBe(family);
+});
+
+test('the hue of compute is that of its family, of what has none the kind tells', () => {
+  const names = new NameTable();
+  const [gemm, other] = ['gemm', 'other'].map((text) => names.idOf(text)) as [number, number];
+  const slotOf = slotsOf('kind', names, new Map(), 8, new Map([['gemm', 0]]));
+  expect([slotOf(gemm, 0), slotOf(other, 0) < NAME_SLOT, slotOf(gemm, 3) < NAME_SLOT]).toEqual([
+    FAMILY_SLOT,
+    true,
+    true,
+  ]);
 });

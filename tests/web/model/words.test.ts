@@ -4,7 +4,7 @@ import { cutMiddle, shortScope, shortSource, shown } from '../../../web/src/mode
 import { actionOf, KEYS, spell } from '../../../web/src/model/keys';
 import { flameSentence, measuredOn, opsSentence, plainText, runsSentence } from '../../../web/src/model/sentence';
 import { stepsSentence } from '../../../web/src/model/steps_words';
-import { rulerOf, stepFor } from '../../../web/src/model/ticks';
+import { inWindow, stepFor, ticksIn } from '../../../web/src/model/ticks';
 import { viewportOf } from '../../../web/src/model/viewport';
 
 const plain = (text: string) => text.replaceAll('\u202f', ' ');
@@ -144,21 +144,44 @@ describe('the ruler', () => {
   ])('steps of 1, 2, 5: %d in %d', (span, ticks, step) => {
     expect(stepFor(span, ticks)).toBe(step);
   });
-  test('a base once, then differences', () => {
-    const ruler = rulerOf(viewportOf(310_000_000_000n, 335_000_000_000n), 5);
-    expect(plain(ruler.baseText)).toBe('300 ms +');
-    expect(ruler.ticks.map((tick) => plain(tick.text))).toEqual(['10 ms', '15', '20', '25', '30', '35']);
-    expect(ruler.ticks[0]!.position).toBeCloseTo(0);
+  const words = (start: bigint, end: bigint, width: number) =>
+    ticksIn(viewportOf(start, end), width).map((tick) => plain(tick.text));
+  test('times of the run, each with its unit', () => {
+    expect(words(310_000_000_000n, 335_000_000_000n, 550)).toEqual([
+      '310 ms',
+      '315 ms',
+      '320 ms',
+      '325 ms',
+      '330 ms',
+      '335 ms',
+    ]);
+    expect(words(66_850_000_000n, 67_050_000_000n, 330)).toEqual(['66.9 ms', '67.0 ms']);
   });
-  test('before zero the base is zero', () => {
-    const ruler = rulerOf(viewportOf(-7_000_000_000n, 366_000_000_000n), 8);
-    expect(plain(ruler.baseText)).toBe('0 s +');
-    expect(ruler.ticks[0]!.text).toContain('0');
+  test('before zero as well', () => {
+    expect(words(-7_000_000_000n, 366_000_000_000n, 880)).toEqual([
+      '0 ms',
+      '50 ms',
+      '100 ms',
+      '150 ms',
+      '200 ms',
+      '250 ms',
+      '300 ms',
+      '350 ms',
+    ]);
+    expect(words(-20_000_000_000n, 0n, 440)[0]).toBe('−20 ms');
   });
-  test('a nanosecond, two hours in', () => {
+  test('a nanosecond, two hours in, each tick apart from the next', () => {
     const start = 7_200_000_000_000_000n;
-    const ruler = rulerOf(viewportOf(start + 100n, start + 1100n), 5);
-    expect(plain(ruler.baseText)).toBe('7 200 s +');
-    expect(ruler.ticks.map((tick) => plain(tick.text))).toEqual(['0.2 ns', '0.4', '0.6', '0.8', '1.0']);
+    const told = words(start + 100n, start + 1100n, 900);
+    expect(told[0]).toBe('7 200.000 000 000 2 s');
+    expect(new Set(told).size).toBe(told.length);
+  });
+  test('a window of 16 ms reads as such, wherever it lies', () => {
+    const at = 1_201_000_000_000n;
+    const ends = inWindow(viewportOf(at, at + 16_000_000_000n), 1000);
+    expect([at, at + 16_000_000_000n].map((one) => plain(ends(one)))).toEqual(['1 201.0 ms', '1 217.0 ms']);
+    const late = 45_000_000_000_000n;
+    const seconds = inWindow(viewportOf(late, late + 16_000_000_000n), 1000);
+    expect([late, late + 16_000_000_000n].map((one) => plain(seconds(one)))).toEqual(['45.0000 s', '45.0160 s']);
   });
 });

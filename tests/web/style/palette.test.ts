@@ -9,6 +9,9 @@ type Triple = [number, number, number];
 const css = readFileSync(new URL('../../../web/src/style/tokens.css', import.meta.url), 'utf8');
 const KINDS = ['compute', 'communication', 'copy', 'host', 'input', 'compile', 'other', 'idle'];
 const WORK = KINDS.slice(0, 7);
+const FAMILIES = ['product', 'attention', 'convolution', 'normalisation', 'elementwise', 'moving'].map(
+  (one) => `compute-${one}`,
+);
 
 function tokensOf(selector: string): Map<string, string> {
   const begin = css.indexOf(`${selector} {`);
@@ -144,6 +147,17 @@ describe.each(Object.entries(themes))('%s theme', (_name, theme) => {
         for (const a of fills(one))
           for (const b of fills(two))
             expect(ciede2000(seen(of(a), rows), seen(of(b), rows)), `${a} and ${b}`).toBeGreaterThanOrEqual(least);
+  });
+
+  test('a label is read on every family of compute', () => {
+    for (const one of FAMILIES) expect(contrast(of(one), of(`${one}-label`)), one).toBeGreaterThanOrEqual(4.5);
+  });
+
+  test.each(Object.entries(SEEN))('families of compute are told from each other and from kinds: %s', (sight, rows) => {
+    const least = sight === 'normal' ? 9 : 6.5;
+    for (const [index, one] of FAMILIES.entries())
+      for (const two of [...FAMILIES.slice(index + 1), ...KINDS.filter((kind) => kind !== 'idle')])
+        expect(ciede2000(seen(of(one), rows), seen(of(two), rows)), `${one} and ${two}`).toBeGreaterThanOrEqual(least);
   });
 });
 

@@ -2,7 +2,7 @@
 /* Counters of the window, one reply a track, the last one kept while the next comes. */
 import { getJson } from './api';
 import type { Ps } from './json';
-import { toBig } from '../model/numbers';
+import { significant, size, toBig } from '../model/numbers';
 
 /* A stretch of time no wider than a pixel: what was sampled in it last, lowest and highest. The last
  * value holds until the next stretch. */
@@ -48,6 +48,10 @@ export function seriesOf(reply: CounterReply): CounterSeries {
     max: reply.max ?? highs.reduce((a, b) => Math.max(a, b), -Infinity),
   };
 }
+
+/* A value in words. */
+export const sampled = (name: string, value: number): string =>
+  !/byte/i.test(name) ? significant(value) : value < 0 ? `−${size(-value)}` : size(value);
 
 /* The stretch that holds at a time: the last that began by then; -1 before the first. */
 export function stretchAt(series: CounterSeries, time: bigint): number {

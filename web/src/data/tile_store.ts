@@ -6,7 +6,9 @@
  * The least recently drawn go first when the limit is reached. What is on its way and no longer
  * wanted is cancelled. Asking and drawing are apart: a missing tile is drawn from its parent.
  */
+import { tileStart } from '../model/level';
 import { getBytes } from './api';
+import { LOCAL_TRACK, localCells, localSummary, type LocalTrack } from './local_track';
 import { decodeTiles, NameTable, type Part } from './tiles';
 
 export interface RowKey {
@@ -104,6 +106,7 @@ export class TileStore {
     private readonly run: string,
     private readonly content: string | null,
     private readonly onArrival: () => void,
+    private readonly local: LocalTrack | null = null,
   ) {
     for (const one of given ?? []) this.take(one.bytes, { ...one, rows: rowsOf(one.rows) });
   }
@@ -114,12 +117,21 @@ export class TileStore {
 
   part(row: RowKey, level: number, index: number): Part | undefined {
     const key = partKey(row, level, index);
+    if (row.track === LOCAL_TRACK && !this.parts.has(key)) this.put(key, this.ownPart(row.depth, level, index));
     const part = this.parts.get(key);
     if (part) {
       this.parts.delete(key);
       this.parts.set(key, part);
     }
     return part;
+  }
+
+  private ownPart(depth: number | 's', level: number, index: number): Part {
+    const from = tileStart(level, index, 0n);
+    if (this.local === null) return { cells: null, summary: null };
+    return depth === 's'
+      ? { cells: null, summary: localSummary(this.local, from, level) }
+      : { cells: localCells(this.local.rows[depth], from, level, (text) => this.names.idOf(text)), summary: null };
   }
 
   /* Asks for what is missing of `wants`, first come first, and once all of that is here, of `rest`;
@@ -149,7 +161,7 @@ export class TileStore {
 
   private missingOf(want: Want): { want: Want; keys: string[] } {
     const keys: string[] = [];
-    for (const row of want.rows)
+    for (const row of want.rows.filter((one) => one.track !== LOCAL_TRACK))
       for (let index = want.from; index < want.to; index++) {
         const key = partKey(row, want.level, index);
         if (!this.parts.has(key)) keys.push(key);

@@ -6,6 +6,14 @@ import { positionOf, type Viewport } from '../model/viewport';
 import type { Box } from './summary';
 import type { Tokens } from './tokens';
 
+const PADDING = 4;
+
+/* What the foot and the top of the area stand for. */
+function scaleOf(series: CounterSeries): { low: number; high: number } {
+  const low = Math.min(0, series.min);
+  return { low, high: Math.max(series.max, low + Number.MIN_VALUE) };
+}
+
 export function paintCounter(
   context: CanvasRenderingContext2D,
   series: CounterSeries,
@@ -15,9 +23,8 @@ export function paintCounter(
   ratio: number,
 ): void {
   if (series.times.length === 0) return;
-  const low = Math.min(0, series.min);
-  const high = Math.max(series.max, low + Number.MIN_VALUE);
-  const padding = 4 * ratio;
+  const { low, high } = scaleOf(series);
+  const padding = PADDING * ratio;
   const yOf = (value: number) =>
     box.top + box.height - padding - ((value - low) / (high - low)) * (box.height - 2 * padding);
   const line: [number, number][] = [];
@@ -49,4 +56,31 @@ export function paintCounter(
     context.lineTo(at, yOf(series.highs[index]!));
   });
   context.stroke();
+}
+
+/* In words at the left, above all that lies over the area. */
+export function paintScale(
+  context: CanvasRenderingContext2D,
+  series: CounterSeries,
+  { top, height }: Box,
+  words: (value: number) => string,
+  tokens: Tokens,
+  ratio: number,
+): void {
+  if (series.times.length === 0) return;
+  const { low, high } = scaleOf(series);
+  const [x, inset] = [4 * ratio, (PADDING + 5) * ratio];
+  context.font = `${11 * ratio}px ${tokens.font}`;
+  context.textBaseline = 'middle';
+  for (const [text, y] of [
+    [words(high), top + inset],
+    [words(low), top + height - inset],
+  ] as const) {
+    context.fillStyle = tokens.bg;
+    context.globalAlpha = 0.7;
+    context.fillRect(x - 2 * ratio, y - 6 * ratio, context.measureText(text).width + 4 * ratio, 12 * ratio);
+    context.globalAlpha = 1;
+    context.fillStyle = tokens.ink2;
+    context.fillText(text, x, y);
+  }
 }

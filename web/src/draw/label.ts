@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Text in slices: widths are measured once per name, and cut by their ratio. */
-import { cutMiddle } from '../model/cut';
+import { cutForLabel } from '../model/cut';
 import { telling } from '../model/kernel_label';
 
 const CACHE_MAX = 20_000;
-const LETTERS_MIN = 5;
+const LETTERS_MIN = 4;
 
 export class Labels {
   private readonly widths = new Map<string, number>();
@@ -32,14 +32,14 @@ export class Labels {
     return short;
   }
 
-  /* The part of `whole` that fits, of a call its function, both ends kept; "" when not even five letters do. */
+  /* The part of `whole` that fits, of a call its function; "" when not even a few letters do. */
   fit(whole: string, room: number): string {
     if (this.width(whole) <= room) return whole;
     const text = this.shorter(whole);
     const width = this.width(text);
     if (width <= room) return text;
     for (let letters = Math.floor((room / width) * text.length); letters >= LETTERS_MIN; letters--) {
-      const cut = cutMiddle(text, letters);
+      const cut = cutForLabel(text, letters);
       if (this.width(cut) <= room) return cut;
     }
     return '';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The upper layer: hover, focus, range, hits, flows. Cheap, repainted with the pointer. */
+/* The upper layer: hover, focus, range, hits. Cheap, repainted with the pointer. */
 import { positionOf, type Viewport } from '../model/viewport';
 import type { Span } from '../model/address';
 import type { Tokens } from './tokens';
@@ -26,7 +26,7 @@ export interface OverlayScene {
   hits: readonly Rect[];
   ticks: readonly Rect[]; // where hits are that are too small for an outline
   links: readonly Rect[]; // of the chain to the left of the focus
-  flows: readonly { from: { x: number; y: number }; to: { x: number; y: number } }[];
+  mates: readonly Rect[]; // of the slice below the pointer: its launch, or what it launched
 }
 
 export class OverlayPainter {
@@ -56,7 +56,7 @@ export class OverlayPainter {
       context.fillRect(Math.round(scene.cursor), 0, 1, scene.height);
     }
     for (const link of scene.links) this.outline(link, scene, scene.tokens.ink, 1);
-    for (const flow of scene.flows) this.arrow(flow.from, flow.to, scene.tokens);
+    for (const mate of scene.mates) this.outline(mate, scene, scene.tokens.ink, 2);
     if (scene.hover) this.outline(scene.hover, scene, scene.tokens.ink, 1);
     if (scene.focus) {
       this.outline(grown(scene.focus, 2), scene, scene.tokens.bg, 1);
@@ -102,26 +102,6 @@ export class OverlayPainter {
     this.context.strokeStyle = colour;
     this.context.lineWidth = size;
     this.context.strokeRect(left + size / 2, Math.round(rect.top) + size / 2, right - left - size, rect.height - size);
-  }
-
-  private arrow(from: { x: number; y: number }, to: { x: number; y: number }, tokens: Tokens): void {
-    const { context } = this;
-    const bend = Math.min(80, Math.max(16, Math.abs(to.x - from.x) / 3));
-    context.beginPath();
-    context.moveTo(from.x, from.y);
-    context.bezierCurveTo(from.x + bend, from.y, to.x - bend, to.y, to.x, to.y);
-    context.strokeStyle = tokens.bg;
-    context.lineWidth = 3.5;
-    context.stroke();
-    context.strokeStyle = tokens.ink;
-    context.lineWidth = 1.5;
-    context.stroke();
-    context.fillStyle = tokens.ink;
-    context.beginPath();
-    context.moveTo(to.x, to.y);
-    context.lineTo(to.x - 6, to.y - 3.5);
-    context.lineTo(to.x - 6, to.y + 3.5);
-    context.fill();
   }
 }
 

@@ -7,7 +7,7 @@
  * A million slices cost what their pixels cost (ten milliseconds); rectangles cost four times that.
  */
 import { CELL_CUT, CELL_FROM_BEFORE, CELL_GOES_ON, CELL_INSTANT, CELL_PARTIAL, type Cells } from '../data/tiles';
-import { SLOTS } from '../model/colouring';
+import { FAMILY_SLOT, SLOTS } from '../model/colouring';
 import { mix, type Tokens } from './tokens';
 
 /* Cells at a place on the screen. */
@@ -31,6 +31,7 @@ export interface Span {
 export interface RowPaint {
   row: number;
   kinds: number; // a bit each
+  families: number; // of compute
   spans: Span[];
   instants: { x: number; kind: number; name: number }[];
 }
@@ -40,6 +41,8 @@ export type SlotOf = (name: number, kind: number) => number;
 const SHADES = 32;
 const STROKE_PIXELS_MIN = 3;
 export const NEUTRAL = 8; // a container's place behind the eight kinds
+const COMPUTE = 0;
+export const OTHER_FAMILY = 30; // compute of no family
 export const UNRECORDED = 9; // and behind that what has none
 
 /* Every fill at every share of busy, mixed once per theme. */
@@ -87,7 +90,7 @@ export class RowImage {
     neutral: boolean,
     lit: ((name: number) => boolean) | null,
   ): RowPaint {
-    const result: RowPaint = { row, kinds: 0, spans: [], instants: [] };
+    const result: RowPaint = { row, kinds: 0, families: 0, spans: [], instants: [] };
     this.longest.fill(0);
     for (const one of placed) this.paintCells(row * this.width, one, neutral, lit, result);
     return result;
@@ -120,6 +123,8 @@ export class RowImage {
       const to = Math.min(width, Math.max(from + 1, Math.round(x0 + size)));
       const busy = Math.round((cells.busy[index]! * SHADES) / 65_535);
       const slot = slotOf(name, kind);
+      if (slot >= FAMILY_SLOT) result.families |= 1 << (slot - FAMILY_SLOT);
+      else if (kind === COMPUTE) result.families |= 1 << OTHER_FAMILY;
       const colour = lit !== null && !lit(name) ? this.tokens!.faint : table[slot * (SHADES + 1) + busy]!;
       for (let x = from; x < to; x++)
         if (size > longest[x]!) {

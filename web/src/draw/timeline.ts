@@ -4,15 +4,16 @@
  * All edges lie on device pixels. Repainted when the window, the tiles, the theme or the search
  * changed, never at rest.
  */
-import type { CounterSeries } from '../data/counter_store';
+import { sampled, type CounterSeries } from '../data/counter_store';
 import type { TileStore } from '../data/tile_store';
 import { CELL_CUT, CELL_FROM_BEFORE, CELL_GOES_ON, CELL_PARTIAL } from '../data/tiles';
 import { shown } from '../model/cut';
 import { rowsTop, type Band } from '../model/layout';
 import { positionOf, type Viewport } from '../model/viewport';
-import { paintCounter } from './counter';
+import { paintCounter, paintScale } from './counter';
 import { Labels } from './label';
-import { goesOn, roomOf } from './label_room';
+import { paintArrows, type Arrow } from './arrows';
+import { roomOf } from './label_room';
 import { NEUTRAL, RowImage, UNRECORDED, type RowPaint, type SlotOf, type Span } from './row_image';
 import { cellsOf, summaryOf, type Camera } from './scene';
 import { paintSummary } from './summary';
@@ -41,12 +42,14 @@ export interface TimelineScene {
   slotOf: SlotOf;
   unrecorded: (host: string) => readonly Unrecorded[]; // of what nothing was recorded
   counterOf: (track: string) => CounterSeries | null;
+  arrows: readonly Arrow[]; // above the slices, below their names
 }
 
 export interface Painted {
   rows: number;
   covered: number; // rows painted from a tile or a coarser one
   kinds: number; // on the screen, a bit each; then containers, then what was not recorded
+  families: number; // of compute, a bit each; what has none is OTHER_FAMILY
   names: ReadonlyMap<number, number>; // pixels that each name fills, where it is wide enough to see
 }
 
@@ -72,6 +75,14 @@ interface Line {
   paint: RowPaint;
 }
 
+/* What lies between two heights. */
+interface Part {
+  scene: TimelineScene;
+  top: number;
+  bottom: number;
+  lines: readonly Line[];
+}
+
 /* Where more labels have room than a frame bears, narrow slices go without, by their width alone. */
 function leastRoom(lines: readonly Line[], width: number, ratio: number): number {
   const counts: number[] = []; // of widths that grow by half
@@ -91,6 +102,7 @@ export class TimelinePainter {
   private readonly context: CanvasRenderingContext2D;
   private readonly labels: Labels;
   private kinds = 0; // of this painting, as Painted has them
+  private families = 0;
   private names = new Map<number, number>();
   private striped: { tokens: Tokens; ratio: number; pattern: CanvasPattern } | null = null;
 
@@ -111,51 +123,47 @@ export class TimelinePainter {
     context.fillRect(0, 0, width, height);
     const stuck = Math.round(scene.stuck * scene.ratio);
     this.kinds = 0;
+    this.families = 0;
     this.names = new Map();
-    const below = this.paintPart(
-      { ...scene, bands: scene.bands.filter((band) => band.y >= scene.stuck) },
-      width,
-      stuck,
-      height,
-    );
-    if (stuck === 0) return { ...below, kinds: this.kinds, names: this.names };
-    context.fillStyle = scene.tokens.bg; // over summaries, which no clip holds
-    context.fillRect(0, 0, width, stuck);
-    const above = this.paintPart(
-      { ...scene, bands: scene.bands.filter((band) => band.y < scene.stuck), scrollTop: 0 },
-      width,
-      0,
-      stuck,
-    );
-    context.fillStyle = scene.tokens.edge;
-    context.fillRect(0, stuck - Math.max(1, Math.round(scene.ratio)), width, Math.max(1, Math.round(scene.ratio)));
-    return {
-      rows: above.rows + below.rows,
-      covered: above.covered + below.covered,
-      kinds: this.kinds,
-      names: this.names,
+    const parts: Part[] = [];
+    let covered = 0;
+    const add = (part: TimelineScene, top: number, bottom: number): void => {
+      this.within(width, top, bottom, () => {
+        const rows = this.paintRows(part, width, top, bottom);
+        covered += rows.covered;
+        parts.push({ scene: part, top, bottom, lines: rows.lines });
+        this.paintHeads(part, width, top, bottom);
+        this.paintUnrecorded(part, width, top, bottom);
+        this.paintBounds(part, width, bottom);
+      });
     };
+    add({ ...scene, bands: scene.bands.filter((band) => band.y >= scene.stuck) }, stuck, height);
+    if (stuck > 0) {
+      context.fillStyle = scene.tokens.bg; // over summaries, which no clip holds
+      context.fillRect(0, 0, width, stuck);
+      add({ ...scene, bands: scene.bands.filter((band) => band.y < scene.stuck), scrollTop: 0 }, 0, stuck);
+      const unit = Math.max(1, Math.round(scene.ratio));
+      context.fillStyle = scene.tokens.edge;
+      context.fillRect(0, stuck - unit, width, unit);
+    }
+    paintArrows(context, scene.arrows, scene.ratio, scene.tokens);
+    for (const part of parts)
+      this.within(width, part.top, part.bottom, () => {
+        this.paintScales(part.scene, width);
+        this.paintText(part.scene, part.lines, width);
+      });
+    const rows = parts.reduce((sum, part) => sum + part.lines.length, 0);
+    return { rows, covered, kinds: this.kinds, families: this.families, names: this.names };
   }
 
-  /* The pinned bands, or those that scroll below them: what lies between two heights. */
-  private paintPart(
-    scene: TimelineScene,
-    width: number,
-    top: number,
-    bottom: number,
-  ): Pick<Painted, 'rows' | 'covered'> {
+  private within(width: number, top: number, bottom: number, paint: () => void): void {
     const { context } = this;
     context.save();
     context.beginPath();
     context.rect(0, top, width, bottom - top);
     context.clip();
-    const { lines, covered } = this.paintRows(scene, width, top, bottom);
-    this.paintHeads(scene, width, top, bottom);
-    this.paintUnrecorded(scene, width, top, bottom);
-    this.paintBounds(scene, width, bottom);
-    this.paintText(scene, lines, width);
+    paint();
     context.restore();
-    return { rows: lines.length, covered };
   }
 
   private camera(scene: TimelineScene, host: string): Camera {
@@ -185,6 +193,7 @@ export class TimelinePainter {
       if (cells.covered) covered++;
       const paint = this.image.paint(row, cells.placed, isContainer(line.band), scene.lit);
       this.kinds |= paint.kinds;
+      this.families |= paint.families;
       for (const span of paint.spans)
         if (span.kind !== NEUTRAL)
           this.names.set(
@@ -236,6 +245,17 @@ export class TimelinePainter {
     }
   }
 
+  private paintScales(scene: TimelineScene, width: number): void {
+    for (const band of scene.bands) {
+      const series = band.node.kind === 'counter' ? scene.counterOf(band.node.id) : null;
+      if (!series) continue;
+      const top = Math.round((band.y - scene.scrollTop) * scene.ratio);
+      const box = { top, width, height: Math.round(band.height * scene.ratio) };
+      const words = (value: number): string => sampled(band.node.name, value);
+      paintScale(this.context, series, box, words, scene.tokens, scene.ratio);
+    }
+  }
+
   private paintBounds(scene: TimelineScene, width: number, height: number): void {
     const { context } = this;
     context.strokeStyle = scene.tokens.edge;
@@ -281,13 +301,11 @@ export class TimelinePainter {
     this.context.strokeRect(from + unit / 2, line.top + unit / 2, to - from - unit, line.height - unit);
   }
 
-  /* Sticks to the screen's left edge while its slice goes on, and leaves with its end. It is cut to its
-   * slice, not to what of that is on the screen: panning moves letters and changes none. */
+  /* Stands in what of its slice is on the screen, and is cut to that. */
   private label(scene: TimelineScene, span: Span, line: Line, width: number): void {
     const padding = Math.round(PADDING * scene.ratio);
     const text = this.labels.fit(shown(scene.store.names.texts[span.name]), roomOf(span, width) - 1.5 * padding);
     if (text === '') return;
-    const last = goesOn(span, width) ? width : Math.round(span.right - padding / 2 - this.labels.width(text));
     const lit = scene.lit === null || scene.lit(span.name);
     this.context.fillStyle = !lit
       ? scene.tokens.ink3
@@ -296,7 +314,7 @@ export class TimelinePainter {
         : scene.tokens.slots[span.slot]!.label;
     this.context.fillText(
       text,
-      Math.min(Math.max(0, Math.round(span.left)) + padding, last),
+      Math.max(0, Math.round(span.left)) + padding,
       line.top + Math.round(line.height / 2) + 0.5 * scene.ratio,
     );
   }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The style sheet's colours, read once per theme, as canvases want them. */
 import { KINDS } from '../data/types';
-import { AMOUNT_SLOT, NAME_SLOT, SLOTS } from '../model/colouring';
+import { AMOUNT_SLOT, FAMILIES, FAMILY_SLOT, NAME_SLOT, SLOTS } from '../model/colouring';
 
 export interface KindColours {
   fills: [number, number, number]; // ABGR
@@ -28,6 +28,7 @@ export interface Tokens {
   ink2: string;
   ink3: string;
   accent: string;
+  select: string;
   error: string;
   background: number; // bg as ABGR
   faint: number; // bg-3 as ABGR
@@ -97,11 +98,16 @@ function read(): Tokens {
     kind.css.map((css, shade) => ({ fill: kind.fills[shade]!, css, label: kind.label, stroke: kind.stroke })),
   );
   while (slots.length < NAME_SLOT) slots.push({ fill: pixelOf(faint), css: faint, label: ink, stroke: edge });
-  for (let slot = NAME_SLOT; slot < SLOTS; slot++) {
+  for (let slot = NAME_SLOT; slot < FAMILY_SLOT; slot++) {
     const css = get(slot < AMOUNT_SLOT ? `name-${slot - NAME_SLOT + 1}` : `amount-${slot - AMOUNT_SLOT + 1}`);
     const label = isPale(css) ? get('black') : get('white');
     slots.push({ fill: pixelOf(css), css, label, stroke: mix(pixelOf(css), pixelOf(label), 0.5) });
   }
+  for (const family of FAMILIES) {
+    const css = get(`compute-${family}`);
+    slots.push({ fill: pixelOf(css), css, label: get(`compute-${family}-label`), stroke: kinds[0]!.stroke });
+  }
+  if (slots.length !== SLOTS) throw new Error(`${slots.length} colours for ${SLOTS} slots`);
   return {
     slots,
     bg: get('bg'),
@@ -113,6 +119,7 @@ function read(): Tokens {
     ink2: get('ink-2'),
     ink3: get('ink-3'),
     accent: get('accent'),
+    select: get('select'),
     error: get('error'),
     background: pixelOf(get('bg')),
     faint: pixelOf(get('bg-3')),

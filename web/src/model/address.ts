@@ -39,6 +39,7 @@ const OF_ONE_RUN = [
   'hide',
   'tracks',
   'against',
+  'debug',
 ];
 /* Coming to these is coming to a place: back returns from there. */
 const PLACES = new Set(['run', 'view', 'start_ps', 'end_ps', 'zoom', 'sandwich', 'a', 'b']);

@@ -7,7 +7,7 @@
  */
 import type { StepRow } from '../data/types';
 import type { Side } from './compare';
-import { timeOf, busiestDevice, isMainThread, type Node } from './layout';
+import { timeOf, busiestDevice, mainThread, type Node } from './layout';
 import { time, toBig } from './numbers';
 
 export interface Begin {
@@ -102,12 +102,12 @@ export function tracksToAlign(roots: readonly Node[]): string[] {
   const threads = roots
     .flatMap(below)
     .filter((node) => node.kind === 'thread' && hasSlices(node) && (device === null || node.host === device.host));
-  const main = threads.find(isMainThread);
+  const main = mainThread(roots.filter((node) => device === null || node.host === device.host));
   const heaviest = [...threads].sort((x, y) => timeOf(y) - timeOf(x)).slice(0, THREADS_MAX);
   const work = device
     ? below(device).filter(hasSlices)
     : heaviest.length > 0
       ? heaviest
       : roots.flatMap(below).filter(hasSlices).slice(0, THREADS_MAX);
-  return [...work, ...(main ? [main] : [])].map((node) => node.id);
+  return [...work, ...(main && !work.includes(main) ? [main] : [])].map((node) => node.id);
 }

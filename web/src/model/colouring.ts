@@ -1,11 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a slice's colour tells: its kind (with a shade by name), its name, or how much its name weighs.
  *
- *   slots   0 ........ 26 | 27 .. 34 | 35 ... 39
- *           kind × shade  |  by name |  by self time, pale to full
+ *   slots   0 ........ 26 | 27 .. 34 | 35 ... 39                   | 40 ...
+ *           kind × shade  |  by name |  by self time, pale to full | families of compute
  *
  * A name has the same colour in every run.
  */
+/* What compute is, told by hues of it: by the category that the program or a kernel's name gives.
+ *
+ *   "matrix product (by name)", "dot", "custom-call __cublas$gemm"     product
+ *   "loop fusion", "elementwise (by name)", "broadcast"                elementwise
+ */
+export type Family = 'product' | 'attention' | 'convolution' | 'normalisation' | 'elementwise' | 'moving';
+
+export const FAMILIES: readonly Family[] = [
+  'product',
+  'attention',
+  'convolution',
+  'normalisation',
+  'elementwise',
+  'moving',
+];
+
+/* As the legend has them. */
+export const FAMILY_WORDS: Readonly<Record<Family, string>> = {
+  product: 'matrix products',
+  attention: 'attention',
+  convolution: 'convolutions',
+  normalisation: 'normalisation',
+  elementwise: 'elementwise',
+  moving: 'copies by kernels',
+};
+
+/* The first that fits. */
+const RULES: readonly [RegExp, Family][] = [
+  [/attention|fmha/, 'attention'],
+  [/conv(olution)?\b|\$conv/, 'convolution'],
+  [/matrix product|gemm|matmul|^dot\b|custom-call.*(cublas|triton_gemm)/, 'product'],
+  [/norm|softmax/, 'normalisation'],
+  [/elementwise|loop fusion|^(broadcast|select|compare|convert|exponential|tanh|add|multiply)$/, 'elementwise'],
+  [/^copy|data formatting|transpose|concatenate|reshape|^pad$|^slice$/, 'moving'],
+];
+
+/* The place in FAMILIES; -1: known to be none of these, or not known. */
+export function familyOf(category: string | null): number {
+  const text = category?.toLowerCase() ?? '';
+  const rule = RULES.find(([pattern]) => pattern.test(text));
+  return rule ? FAMILIES.indexOf(rule[1]) : -1;
+}
+
 export type Colouring = 'kind' | 'name' | 'self';
 
 export const COLOURINGS: readonly Colouring[] = ['kind', 'name', 'self'];
@@ -19,7 +62,8 @@ export const HUES = 8;
 export const AMOUNTS = 5;
 export const NAME_SLOT = 27;
 export const AMOUNT_SLOT = NAME_SLOT + HUES;
-export const SLOTS = AMOUNT_SLOT + AMOUNTS;
+export const FAMILY_SLOT = AMOUNT_SLOT + AMOUNTS;
+export const SLOTS = FAMILY_SLOT + FAMILIES.length;
 
 export function colouringOf(word: string | undefined): Colouring {
   return COLOURINGS.find((one) => one === word) ?? 'kind';
@@ -36,16 +80,22 @@ export interface Names {
   hues: readonly number[];
 }
 
-/* Of a slice in a row of containers the kind alone speaks. */
+const COMPUTE = 0;
+
+/* Of a slice in a row of containers the kind alone speaks. `families`: places in FAMILIES, by name. */
 export function slotsOf(
   colouring: Colouring,
   names: Names,
   levels: ReadonlyMap<string, number>,
   neutral: number,
+  families: ReadonlyMap<string, number> = new Map(),
 ): (name: number, kind: number) => number {
   const known: number[] = [];
+  const familyOf: number[] = [];
+  const family = (name: number): number => (familyOf[name] ??= families.get(names.texts[name]!) ?? -1);
   const amount = (name: number): number => (known[name] ??= levels.get(names.texts[name]!) ?? 0);
   return (name, kind) => {
+    if (kind === COMPUTE && colouring === 'kind' && family(name) >= 0) return FAMILY_SLOT + family(name);
     if (kind === neutral || colouring === 'kind') return kind * 3 + names.shades[name]!;
     return colouring === 'name' ? NAME_SLOT + names.hues[name]! : AMOUNT_SLOT + amount(name);
   };

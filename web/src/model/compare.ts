@@ -47,7 +47,7 @@ export function sideShort(text: string): string {
 }
 
 /* What only the page of two runs, or only one of a run, understands. */
-const OF_COMPARING = ['a', 'b', 'by', 'sort', 'q', 'columns', 'key', 'zoom', 'align', 'window'];
+const OF_COMPARING = ['a', 'b', 'by', 'sort', 'q', 'columns', 'key', 'zoom', 'align', 'offset', 'window'];
 const OF_ONE_PAGE = [
   'run',
   'slice',

@@ -11,6 +11,20 @@ export function cutMiddle(text: string, length: number): string {
   return `${text.slice(0, length - 1 - tail)}…${tail === 0 ? '' : text.slice(-tail)}`;
 }
 
+/* Where names are narrow the head tells more than the end: the end stays only beside a head that can be read.
+ *
+ *   dot_general_fusion.12   ->   dot_general_f…n.12   dot_general…   dot_g…
+ */
+const HEAD_MIN = 12;
+const TAIL_MAX = 6;
+
+export function cutForLabel(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const tail = Math.min(TAIL_MAX, length - 1 - HEAD_MIN);
+  if (tail < 3) return length <= 1 ? '' : `${text.slice(0, length - 1)}…`;
+  return `${text.slice(0, length - 1 - tail)}…${text.slice(-tail)}`;
+}
+
 /* Control characters show as �; of what is longer than anyone reads both ends stay (Copy gives the whole).
  * Nothing that bears a name looks empty. */
 export function shown(name: string | null | undefined): string {

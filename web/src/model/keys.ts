@@ -41,7 +41,7 @@ const LETTERS = Object.entries({ runs: 'g', ...letters }).filter(([, letter]) =>
 const VIEW_WORDS: Partial<Record<string, string>> = { hlo: 'HLO', sql: 'SQL' };
 
 export const KEYS: KeyEntry[] = [
-  all('ctrl K', ['ctrl+k'], 'palette', 'every action, view and track'),
+  all('ctrl K', ['ctrl+k', 'ctrl+shift+p'], 'palette', 'every action, view and track; ctrl shift P too'),
   all('?', ['?'], 'help', 'keys and settings'),
   all('/', ['/'], 'search', 'search or filter'),
   all('Y', ['y'], 'copy-link', 'copy link'),
@@ -63,7 +63,13 @@ export const KEYS: KeyEntry[] = [
   all('', [], 'rows-tall', 'tall rows on the timeline'),
   all('', [], 'letters', 'letter keys on or off'),
   ...LETTERS.map(([view, letter]) =>
-    entry('Go to', `G ${letter.toUpperCase()}`, [`g ${letter}`], `go-${view}`, VIEW_WORDS[view] ?? view),
+    entry(
+      'Go to',
+      `G ${letter.toUpperCase()}${view === 'sql' ? ' :' : ''}`,
+      [`g ${letter}`, ...(view === 'sql' ? [':'] : [])],
+      `go-${view}`,
+      VIEW_WORDS[view] ?? view,
+    ),
   ),
   move('W', ['w'], 'zoom-in', 'zoom in', 'zoom in, out'),
   move('S', ['s'], 'zoom-out', 'zoom out', 'zoom in, out'),
@@ -73,6 +79,7 @@ export const KEYS: KeyEntry[] = [
   move('', ['shift+d'], 'pan-right-half', 'right half a window'),
   move('shift C', ['shift+c'], 'colour', 'colour by kind, name or self time'),
   move('', [], 'path', 'critical path above the tracks'),
+  move('Q', ['q'], 'drawer', 'details closed, or open again'),
   move('L', ['l'], 'legend', 'legend of the colours on the screen'),
   move('', [], 'clock', 'times of day on the ruler, or from the begin'),
   move('PgUp', ['pageup'], 'scroll-up', 'scroll the tracks up', 'scroll the tracks'),
@@ -146,7 +153,7 @@ export function helpLines(entries: readonly KeyEntry[]): { keys: string; words: 
 
 /* Keys with a letter alone can be switched off; the named ones stay. */
 export function isLetter(spelling: string): boolean {
-  return /^(shift\+)?[a-z0-9[\],./?\\]$|^g [a-z]$/.test(spelling);
+  return /^(shift\+)?[a-z0-9[\],./?\\:]$|^g [a-z]$/.test(spelling);
 }
 
 export interface KeyPress {

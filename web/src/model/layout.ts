@@ -8,7 +8,7 @@
  * Names at the left and the canvas at the right read the same bands.
  */
 import type { Track } from '../data/types';
-import { toNumber } from './numbers';
+import { toBig, toNumber } from './numbers';
 
 export interface Metrics {
   group: number;
@@ -81,13 +81,16 @@ function isMoments(node: Node): boolean {
   );
 }
 
+/* What fits: `thread 25286 (python3)` of PyTorch's traces is `python3 25286`. */
+export const threadName = (name: string): string => name.replace(/^thread (\d+) \((.+)\)$/, '$2 $1');
+
 export function treeOf(tracks: readonly Track[]): Node[] {
   const nodes = new Map<string, Node>();
   const roots: Node[] = [];
   for (const track of tracks)
     nodes.set(track.id, {
       id: track.id,
-      name: track.name,
+      name: threadName(track.name),
       host: track.host,
       kind: track.kind,
       track,
@@ -146,25 +149,56 @@ export function busiestDevice(roots: readonly Node[]): Node | null {
 
 export const isMainThread = (node: Node): boolean => /^(python|main|MainThread)/i.test(node.name);
 
+/* Of threads that may be the main one that whose number is its process's, else that with most work; where
+ * none is called so, the busiest thread of all. */
+export function mainThread(roots: readonly Node[]): Node | null {
+  const threads: { node: Node; own: boolean }[] = [];
+  const walk = (node: Node, process: Node | null): void => {
+    if (node.kind === 'thread' && node.children.length === 0) {
+      const order = node.track?.order ?? null;
+      threads.push({ node, own: order !== null && order === (process?.track?.order ?? null) });
+    }
+    for (const child of node.children) walk(child, node.kind === 'process' ? node : process);
+  };
+  roots.forEach((root) => walk(root, null));
+  const called = threads.filter(({ node }) => isMainThread(node));
+  const best = (called.length > 0 ? called : threads).sort(
+    (a, b) => Number(b.own) - Number(a.own) || timeOf(b.node) - timeOf(a.node),
+  )[0];
+  return best?.node ?? null;
+}
+
 export function openAtFirst(roots: readonly Node[]): Set<string> {
   const open = new Set<string>();
   const busiest = busiestDevice(roots);
-  let mainSeen = false;
+  const main = mainThread(roots);
   const walk = (node: Node, within: boolean): void => {
     if (node.kind === 'device') {
       within = node === busiest;
       if (within) open.add(node.id);
     } else if (node.children.length > 0) open.add(node.id);
     else if (within || (node.track?.depth_count ?? 0) <= FLAT_DEPTH) open.add(node.id);
-    else if (!mainSeen && isMainThread(node)) {
-      mainSeen = true;
-      open.add(node.id);
-    }
+    else if (node === main) open.add(node.id);
     for (const child of node.children) walk(child, within);
   };
   const allMoments = roots.every(isMoments);
   for (const root of roots) if (allMoments || !isMoments(root)) walk(root, false);
   return open;
+}
+
+/* Of those that stand open, rows of which nothing lies in the first window: closed, they take one row. */
+export function emptyIn(roots: readonly Node[], open: ReadonlySet<string>, start: bigint, end: bigint): string[] {
+  return roots.flatMap((node) => {
+    const { track } = node;
+    const isOutside =
+      track !== null &&
+      track.depth_count > 1 &&
+      track.start_ps !== null &&
+      track.end_ps !== null &&
+      (toBig(track.end_ps) < start || toBig(track.start_ps) > end);
+    const own = open.has(node.id) && node.children.length === 0 && isOutside ? [node.id] : [];
+    return [...own, ...emptyIn(node.children, open, start, end)];
+  });
 }
 
 /* The address tells what differs from that: `open=ID,-ID`. */

@@ -44,8 +44,8 @@ addEventListener('keydown', (event) => {
   const press = spell(event);
   const typing = isTyping(event.target);
   if (event.defaultPrevented || event.isComposing) return;
-  if (typing && press !== 'escape' && press !== 'ctrl+k') return;
-  if (document.querySelector('dialog[open]') && press !== 'escape') return;
+  if (typing && press !== 'escape' && press !== 'ctrl+k' && press !== 'ctrl+shift+p') return;
+  if (document.querySelector('dialog[open]')) return; // the browser closes it at Esc, and nothing below it
   const target = event.target as Element | null;
   if (OWN_KEYS.test(press) && target?.closest?.('[role=grid],[role=tree],[role=menu],button,a')) return;
   if (isLetter(press) && !settings.value.letters && press !== '/' && press !== '?') return;

@@ -11,6 +11,7 @@ export interface Settings {
   letters: boolean;
   rows: 'normal' | 'dense' | 'tall';
   perfetto: string;
+  gestures: 'pan' | 'select' | null; // what a drag does (shift: the other); null: not chosen, it pans
   editor: string; // "vscode://file/{file}:{line}"; empty: no links
 }
 
@@ -21,6 +22,7 @@ const DEFAULTS: Settings = {
   unit: '',
   letters: true,
   rows: 'normal',
+  gestures: null,
   perfetto: PERFETTO_ORIGIN,
   editor: '',
 };

@@ -12,6 +12,8 @@ import { absence, type RunDetails } from '../data/types';
 import { count, inScale, plural, shareCell, sizeScale, timeExact, timeScale, UNKNOWN } from '../model/numbers';
 import { sentenceCase, strong } from '../model/sentence';
 import { isNumeric, pictureOf, placeOf, type Picture } from '../model/sql';
+import { timeColumns } from '../data/local_track';
+import { Link } from '../ui/link';
 import { Empty } from '../ui/states';
 import type { Column } from '../ui/table';
 import { TableBar, TableBelow } from '../ui/table_bar';
@@ -133,7 +135,7 @@ function Chosen({
   );
 }
 
-function Result({ answer }: { answer: SqlAnswer }) {
+function Result({ answer, sql }: { answer: SqlAnswer; sql: string }) {
   const [axes, setAxes] = useState<{ x?: string; y?: string }>({});
   const columns = columnsOf(answer);
   const picture = pictureOf(answer, axes);
@@ -175,6 +177,11 @@ function Result({ answer }: { answer: SqlAnswer }) {
         <Empty>The query found no row.</Empty>
       ) : (
         <>
+          {timeColumns(answer) && (
+            <p class="quiet">
+              <Link to={{ view: 'timeline', debug: sql, sql: null }}>These rows as a track of the timeline</Link>
+            </p>
+          )}
           <TableBar table={table} noun="row" total={answer.rows.length} example="fusion self_ps>1ms" file="query" />
           <TableBelow
             table={table}
@@ -338,7 +345,7 @@ export function SqlView({ run }: { run: RunDetails }) {
               )}
             </p>
           )}
-          {answer && <Result answer={answer} key={turn} />}
+          {answer && <Result answer={answer} sql={asked} key={turn} />}
         </div>
       </div>
     </>

@@ -26,7 +26,7 @@ import { Failed, Waiting } from '../../ui/states';
 import { Name } from '../../ui/text';
 import { moveActions } from '../timeline/actions';
 import { Legend } from '../timeline/legend';
-import { Ruler, ticksOf } from '../timeline/ruler';
+import { Ruler } from '../timeline/ruler';
 import { TimelineState, type Axis } from '../timeline/state';
 import { Tracks } from '../timeline/tracks';
 
@@ -77,9 +77,15 @@ class Alignment {
     return this.pairs[this.place.value]!;
   }
 
+  /* How much later B is drawn than its step's begin has it. */
+  get offset(): bigint {
+    return /^-?\d{1,18}$/.test(query.value.offset ?? '') ? BigInt(query.value.offset!) : 0n;
+  }
+
   /* Without a step the begin of the run, or of the part of it that is compared. */
   private zeroOf(letter: Letter): bigint {
-    return this.pair[letter]?.start ?? BigInt(sideOf(this.sides[letter].text).start ?? 0);
+    const begin = this.pair[letter]?.start ?? BigInt(sideOf(this.sides[letter].text).start ?? 0);
+    return letter === 'b' ? begin - this.offset : begin;
   }
 
   private reach(): Span {
@@ -110,7 +116,12 @@ class Alignment {
       });
       go({ ...intoRun(text, { view: 'timeline', slice: slice.id }), window }, 'push');
     };
-    const state = new TimelineState(run, tracks, { ...shared, zero, onSlice, tracks: tracksToAlign(treeOf(tracks)) });
+    const moveBy = (ps: bigint): void => {
+      const next = this.offset + (letter === 'b' ? ps : -ps);
+      go({ offset: next === 0n ? null : String(next) }, 'replace');
+    };
+    const shown = tracksToAlign(treeOf(tracks));
+    const state = new TimelineState(run, tracks, { ...shared, zero, onSlice, moveBy, tracks: shown });
     state.steps.value = steps;
     return state;
   }
@@ -126,6 +137,33 @@ class Alignment {
     this.a.close();
     this.b.close();
   }
+}
+
+const MS = 1e9; // in ps
+
+/* In milliseconds, as it is thought of; kept to the picosecond. */
+function OffsetField({ offset }: { offset: bigint }) {
+  const set = (ps: number): void => {
+    if (Number.isFinite(ps)) go({ offset: ps === 0 ? null : String(Math.round(ps)) }, 'replace');
+  };
+  return (
+    <label data-tip="How much later B is drawn, in milliseconds; negative: earlier. Alt + drag in B moves it as well">
+      B later by{' '}
+      <input
+        type="number"
+        step="any"
+        class="offset"
+        value={Number(offset) / MS}
+        onChange={(event) => set(Number(event.currentTarget.value) * MS)}
+      />{' '}
+      ms
+      {offset !== 0n && (
+        <button class="framed" onClick={() => set(0)}>
+          0
+        </button>
+      )}
+    </label>
+  );
 }
 
 function Bar({ both }: { both: Alignment }) {
@@ -146,7 +184,8 @@ function Bar({ both }: { both: Alignment }) {
       {step(1, 'Next step', '›')}
       <span aria-live="polite">{`0 is the begin of ${pairWords(pair)}`}</span>
       <span class="faint">{`${place.value + 1} of ${pairs.length}`}</span>
-      <button class="framed" onClick={() => go({ align: null, window: null }, 'push')}>
+      <OffsetField offset={both.offset} />
+      <button class="framed" onClick={() => go({ align: null, window: null, offset: null }, 'push')}>
         Table
       </button>
     </div>
@@ -184,7 +223,6 @@ function Side({ both, letter, text }: { both: Alignment; letter: Letter; text: s
             <div class="tracks-stick">
               <Tracks
                 state={state}
-                flows={[]}
                 minimapWants={() => []}
                 scrollBy={(pixels) => void (scroller.current!.scrollTop += pixels)}
               />
@@ -209,7 +247,6 @@ function RulerLine({ state }: { state: TimelineState }) {
     <div class="timeline-ruler">
       <span class="ruler-left">
         <span class="faint">from 0</span>
-        <span class="ruler-base">{ticksOf(state).baseText}</span>
       </span>
       <Ruler state={state} />
     </div>
@@ -219,6 +256,9 @@ function RulerLine({ state }: { state: TimelineState }) {
 function Both({ a, b }: Record<Letter, Loaded>) {
   const both = useMemo(() => new Alignment({ a, b }), [a.run.content_id, b.run.content_id]);
   useEffect(() => () => both.close(), [both]);
+  useEffect(() => {
+    for (const state of [both.a, both.b]) state.findFamilies().catch(() => undefined); // all stays compute without
+  }, [both]);
   useEffect(
     () =>
       registerActions({ ...moveActions(both.a), 'step-next': () => both.go(1), 'step-previous': () => both.go(-1) }),

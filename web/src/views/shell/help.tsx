@@ -4,15 +4,17 @@ import { signal } from '@preact/signals';
 import { helpLines, KEYS, type KeyEntry } from '../../model/keys';
 import { useDialog } from '../../ui/dialog';
 import { knows } from '../../ui/keys';
+import { settings } from '../../ui/settings';
 import { Link } from '../../ui/link';
 import { SettingsRows } from './settings_rows';
 
 export const helpOpen = signal(false);
 
-const GESTURES: [string, string][] = [
+const gestures = (selects: boolean): [string, string][] => [
   ['wheel', 'scroll the tracks; with ctrl: zoom'],
-  ['drag', 'pan; a finger does the same, two pinch'],
-  ['shift + drag', 'box: range × tracks, snaps to slices'],
+  [selects ? 'shift + drag' : 'drag', 'pan; a finger does the same, two pinch; the middle button too'],
+  [selects ? 'drag' : 'shift + drag', 'area: range × tracks, snaps to slices'],
+  ['on the steps', 'click: that step as the range; shift: to that step; double click: as the window'],
   ['on the ruler', 'range; with shift it snaps; an edge or the bar moves it'],
   ['click', 'focus and details; on nothing: focus off'],
   ['double click', 'window = this slice'],
@@ -73,7 +75,7 @@ export function Help() {
             {[...groups].map(([group, entries]) => (
               <Section key={group} title={group} rows={helpLines(entries).map((line) => [line.keys, line.words])} />
             ))}
-            <Section title="Pointer on the timeline" rows={GESTURES} />
+            <Section title="Pointer on the timeline" rows={gestures(settings.value.gestures === 'select')} />
             <SettingsSection />
           </div>
           <button class="framed" onClick={() => (helpOpen.value = false)}>

@@ -61,6 +61,15 @@ export function SettingsRows() {
         ]}
       />
       <Choice
+        words="drag on the timeline"
+        value={now.gestures ?? 'pan'}
+        set={(gestures) => change({ gestures: gestures as Settings['gestures'] })}
+        options={[
+          ['pan', 'moves it; shift + drag selects'],
+          ['select', 'selects, as in Perfetto; shift + drag moves it'],
+        ]}
+      />
+      <Choice
         words="times in tables"
         value={now.unit}
         set={(unit) => change({ unit })}

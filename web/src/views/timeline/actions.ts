@@ -10,7 +10,6 @@ import { endOf, panned, startOf, timeAt, viewportOf, zoomed } from '../../model/
 import type { Actions } from '../../ui/keys';
 import { say } from '../../ui/said';
 import { DOCK_PAGE_PIXELS, toggleDock } from './dock';
-import type { DrawnFlow } from './flows';
 import { idleBeside, idleNode } from './idle';
 import { alongPath, isPathShown } from './path_row';
 import { saveTimeline } from './picture';
@@ -110,7 +109,6 @@ function showGap(state: TimelineState, gap: Span): void {
 /* What the view has at hand. */
 export interface AtHand {
   rows: () => readonly Slice[]; // hits of the search
-  flows: () => readonly DrawnFlow[];
 }
 
 /* Where the window goes and what its colours tell. One press glides; held, the key moves on evenly. */
@@ -212,7 +210,7 @@ export function timelineActions(state: TimelineState, atHand: AtHand): Actions {
       if (span.end > span.start) go({ start_ps: String(span.start), end_ps: String(span.end) });
     },
     'range-step': () => {
-      const at = state.hover.value?.time ?? timeAt(state.viewport.value, 0.5);
+      const at = timeAt(state.viewport.value, pointer(state));
       const step = state.steps.value.find((one) => spanOfSlice(one).start <= at && at < spanOfSlice(one).end);
       if (!step) return say('There is no step here.');
       go({ start_ps: String(spanOfSlice(step).start), end_ps: String(spanOfSlice(step).end) });
@@ -230,8 +228,8 @@ export function timelineActions(state: TimelineState, atHand: AtHand): Actions {
       if (!state.focus.value) return say('What the focus waited for: first choose a slice.');
       state.chained.value = !state.chained.value;
     },
-    'save-png': () => saveTimeline(state, 'png', ticksOf(state), atHand.flows()),
-    'save-svg': () => saveTimeline(state, 'svg', ticksOf(state), atHand.flows()),
+    'save-png': () => saveTimeline(state, 'png', ticksOf(state)),
+    'save-svg': () => saveTimeline(state, 'svg', ticksOf(state)),
     clock: () => go({ clock: query.value.clock === 'wall' ? null : 'wall' }, 'replace'),
     dock: () => void (toggleDock() || say(`Details stand at the right from ${DOCK_PAGE_PIXELS} pixels on.`)),
     'hit-next': toHit(1),

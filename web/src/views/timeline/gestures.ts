@@ -2,14 +2,17 @@
 /* Pointer and wheel in the tracks, on the ruler and on the minimap.
  *
  *   drag             pans, and runs on               shift + drag, long press + drag   a box: range × tracks
+ *                    (by the setting the reverse of shift; the middle button pans)
  *   two fingers      zoom and pan                    near an edge of the range         moves that edge
  *   long press       the menu                        on the range's bar (ruler)        moves the range
  *
- * Of two runs on one axis there are only panning, zooming and the click.
+ * Of two runs on one axis there are only panning, zooming and the click; alt + drag moves one of them.
  */
 import { go } from '../../data/place';
-import { bandsBetween } from '../../model/layout';
+import { LOCAL_TRACK } from '../../data/local_track';
+import { bandsBetween, type Band } from '../../model/layout';
 import { positionOf, timeAt } from '../../model/viewport';
+import { settings } from '../../ui/settings';
 import { edgeNear, type Edge } from './snap';
 import type { TimelineState } from './state';
 
@@ -75,7 +78,7 @@ function runOn(state: TimelineState, moves: readonly Move[], released: number, w
   requestAnimationFrame(step);
 }
 
-type Mode = 'none' | 'pan' | 'box' | 'edge' | 'pressed';
+type Mode = 'none' | 'pan' | 'box' | 'edge' | 'pressed' | 'over' | 'move';
 
 /* One drag in the tracks; it ends with the pointer, or when a second finger comes. */
 class TracksDrag {
@@ -85,6 +88,8 @@ class TracksDrag {
   private readonly box: DOMRect;
   private readonly press: number;
   private readonly from: Edge | null = null;
+  private readonly selects: boolean;
+  private drafted = false;
   private to: Edge | null = null;
   private fixed: bigint | null = null; // the other edge of the range
 
@@ -97,8 +102,12 @@ class TracksDrag {
     this.last = { x: begin.clientX, y: begin.clientY };
     const x = begin.clientX - this.box.left;
     this.fixed = begin.pointerType === 'touch' ? null : otherEdge(state, x, this.box.width);
-    this.mode = this.fixed !== null ? 'edge' : begin.shiftKey && !state.axis ? 'box' : 'none';
-    if (begin.shiftKey) this.from = edgeNear(state, x, begin.clientY - this.box.top);
+    this.selects =
+      !state.axis &&
+      begin.button === 0 &&
+      begin.shiftKey !== (settings.value.gestures === 'select' && begin.pointerType !== 'touch');
+    this.mode = this.fixed !== null ? 'edge' : 'none';
+    if (this.selects) this.from = edgeNear(state, x, begin.clientY - this.box.top);
     this.press =
       begin.pointerType === 'touch' && !state.axis
         ? window.setTimeout(() => this.mode === 'none' && (this.mode = 'pressed'), LONG_PRESS_MS)
@@ -107,9 +116,14 @@ class TracksDrag {
 
   move(event: PointerEvent): void {
     const far = Math.hypot(event.clientX - this.begin.clientX, event.clientY - this.begin.clientY) >= DRAG_PIXELS_MIN;
-    if (this.mode === 'none' && far) this.mode = 'pan';
+    if (this.drafted && this.state.draft.value === null) this.mode = 'over'; // let go by Esc
+    if (this.mode === 'none' && far)
+      this.mode = this.state.axis && this.begin.altKey ? 'move' : this.selects ? 'box' : 'pan';
     if (this.mode === 'pressed' && far) this.mode = 'box';
-    if (this.mode === 'pan') {
+    if (this.mode === 'move') {
+      const share = (event.clientX - this.last.x) / this.box.width;
+      this.state.axis!.moveBy(BigInt(Math.round(share * this.state.viewport.value.span)));
+    } else if (this.mode === 'pan') {
       this.state.pan((this.last.x - event.clientX) / this.box.width);
       this.target.scrollBy(this.last.y - event.clientY);
       this.moves.push({ x: event.clientX, time: event.timeStamp });
@@ -122,6 +136,7 @@ class TracksDrag {
         this.to?.time ?? timeAt(this.state.viewport.value, (event.clientX - this.box.left) / this.box.width),
       );
     }
+    this.drafted ||= this.state.draft.value !== null;
     this.last = { x: event.clientX, y: event.clientY };
   }
 
@@ -136,7 +151,7 @@ class TracksDrag {
       state.layoutY(y - box.top),
     );
     const bands = bandsBetween(state.layout.value, top!, bottom! + 1);
-    state.draftTracks.value = bands.map((band) => band.node.id);
+    state.draftTracks.value = tracksOfBands(bands);
   }
 
   end(cancelled: boolean, time: number): void {
@@ -147,7 +162,7 @@ class TracksDrag {
     else if (mode === 'pressed')
       this.target.onMenu(begin.clientX - box.left, begin.clientY - box.top, begin.clientX, begin.clientY);
     else if (mode === 'pan' && this.moves.length > 1) runOn(state, this.moves, time, box.width);
-    else if (mode === 'none') this.target.onClick(this.last.x - box.left, this.last.y - box.top);
+    else if (mode === 'none' && begin.button === 0) this.target.onClick(this.last.x - box.left, this.last.y - box.top);
   }
 }
 
@@ -204,6 +219,14 @@ export class TracksPointers {
   }
 }
 
+/* Of an open group its rows are chosen, not all below its head; of a closed one all that is in it. */
+export function tracksOfBands(bands: readonly Band[]): string[] | null {
+  const chosen = bands.filter(({ open, node, depthCount }) => !open || node.children.length === 0 || depthCount > 0);
+  const tracks = chosen.flatMap(({ node }) => (node.track ? [node.id] : node.children.map((child) => child.id)));
+  const known = tracks.filter((track) => track !== LOCAL_TRACK); // of the server's
+  return known.length === 0 ? null : known;
+}
+
 function draft(state: TimelineState, a: bigint, b: bigint): void {
   const [start, end] = a < b ? [a, b] : [b, a];
   state.draft.value = { start: start < state.start ? state.start : start, end: end > state.end ? state.end : end };
@@ -242,8 +265,11 @@ export function dragRuler(state: TimelineState, event: PointerEvent): void {
   const moves = hold === null && before !== null && time(at) > before.start && time(at) < before.end;
   const from = hold === null && !moves ? snapped(at, event.shiftKey) : null;
   let to: Edge | null = null;
+  let drafted = false;
   element.setPointerCapture(event.pointerId);
   element.onpointermove = (move) => {
+    if (drafted && state.draft.value === null) return; // let go by Esc
+    drafted = true;
     const x = move.clientX - box.left;
     if (Math.abs(move.clientX - event.clientX) < DRAG_PIXELS_MIN && !state.draft.value) return;
     if (moves) {
@@ -256,7 +282,7 @@ export function dragRuler(state: TimelineState, event: PointerEvent): void {
   };
   element.onpointerup = element.onpointercancel = (up) => {
     element.onpointermove = element.onpointerup = element.onpointercancel = null;
-    if (up.type === 'pointercancel') state.dropDraft();
+    if (up.type === 'pointercancel' || (drafted && state.draft.value === null)) state.dropDraft();
     else if (state.draft.value) void commitDraft(state, [from, to]);
     else go({ start_ps: null, end_ps: null });
   };

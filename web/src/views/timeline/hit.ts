@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What lies under a point: the band, the row, the cell; and which slice that cell is. */
+import { go } from '../../data/place';
 import { loadJson } from '../../data/resource';
+import { asSlice, LOCAL_TRACK, localSliceAt } from '../../data/local_track';
 import type { Slice, SliceList } from '../../data/types';
 import { CELL_INSTANT } from '../../data/tiles';
 import { cellAt, cellsOf, type CellHit } from '../../draw/scene';
@@ -61,8 +63,19 @@ export function hitAt(state: TimelineState, x: number, y: number): { band: Band 
   return { band, hit: hitOf(state, band, depth, cell) };
 }
 
-/* The slice a cell stands for: the longest of its row there. */
+/* What a click on it chooses: the slice, or where a row of a query is none, its time. */
+export function chooseSlice(slice: Slice): void {
+  const start = toBig(slice.start_ps);
+  if (slice.id !== '') return go({ slice: slice.id, piece: null });
+  if (toBig(slice.dur_ps) > 0n) go({ start_ps: String(start), end_ps: String(start + toBig(slice.dur_ps)) });
+}
+
+/* The slice a cell stands for: that which covers most of it; of many in a pixel the longest. */
 export async function sliceOf(state: TimelineState, hit: Hit, abort?: AbortSignal): Promise<Slice | null> {
+  if (hit.band.node.id === LOCAL_TRACK) {
+    const own = state.local && localSliceAt(state.local, hit.depth, hit.start, hit.end);
+    return own && asSlice(own);
+  }
   const quantum = BigInt(Math.ceil(state.viewport.value.span / Math.max(1, state.size.value.width)));
   const reply = await loadJson<SliceList>(
     'api/slices',
@@ -84,7 +97,7 @@ export async function sliceOf(state: TimelineState, hit: Hit, abort?: AbortSigna
     const start = toBig(slice.start_ps);
     const end = start + toBig(slice.dur_ps);
     const inside = Number((end < hit.end ? end : hit.end) - (start > hit.start ? start : hit.start));
-    const score = inside >= 0 ? toNumber(slice.dur_ps) : inside;
+    const score = hit.folded && inside >= 0 ? toNumber(slice.dur_ps) : inside;
     if (score > bestScore) [best, bestScore] = [slice, score];
   }
   return best;

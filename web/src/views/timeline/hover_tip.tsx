@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tooltip of a slice: at once what the tile knows, the exact figures a moment later; of a
  * counter its value, of a closed group its shares by kind. */
+import { effect } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { CELL_ASYNC, CELL_CUT, CELL_PARTIAL } from '../../data/tiles';
 import { KINDS, type Slice } from '../../data/types';
 import { sharesAt } from '../../draw/summary';
 import { summaryOf } from '../../draw/scene';
 import { shown } from '../../model/cut';
-import { stretchAt } from '../../data/counter_store';
-import { count, share, significant, size, time } from '../../model/numbers';
-import { timeAt } from '../../model/viewport';
+import { sampled, stretchAt } from '../../data/counter_store';
+import { count, share, time, toBig } from '../../model/numbers';
+import { positionOf, timeAt } from '../../model/viewport';
 import type { Band } from '../../model/layout';
 import { hideTip, showTip } from '../../ui/tooltip';
+import { oncePerFrame } from './frame';
 import { hitAt, sliceOf, type Hit } from './hit';
-import type { TimelineState } from './state';
+import type { TimelineState, Under } from './state';
 
 const MARKS: readonly [number, string][] = [
   [CELL_ASYNC, 'asynchronous'],
@@ -24,6 +26,7 @@ const MARKS: readonly [number, string][] = [
 const EXACT_DELAY_MS = 80;
 
 let shownFor: string | null = null;
+let askedFor: string | null = null; // where its exact figures are on their way
 let timer = 0;
 let abort: AbortController | null = null;
 
@@ -62,8 +65,6 @@ function Content({ hit, slice }: { hit: Hit; slice: Slice | null }) {
     </>
   );
 }
-
-const sampled = (name: string, value: number): string => (/byte/i.test(name) ? size(value) : significant(value));
 
 /* What a counter is at a moment: as it was sampled last, and between what it went in that pixel. */
 function CounterContent({ state, band, at }: { state: TimelineState; band: Band; at: bigint }) {
@@ -121,39 +122,73 @@ function aggregateAt(state: TimelineState, band: Band | null, x: number): Compon
   return shares && <GroupContent band={band} shares={shares} />;
 }
 
-export function showHover(state: TimelineState, x: number, y: number, clientX: number, clientY: number): void {
+/* What is below the pointer now, whatever moved: the pointer, the window, the rows, or tiles that came. */
+function showHover(state: TimelineState, { x, y, clientX, clientY }: Under): void {
   const { band, hit } = hitAt(state, x, y);
-  if (!hit) {
-    shownFor = null;
+  const key = hit && `${hit.band.node.id}:${hit.depth}:${hit.name}:${hit.folded ? hit.start : ''}`;
+  const known = state.hoverSlice.peek();
+  const isSame = known !== null && key === shownFor && (hit!.folded || isUnder(state, known.slice, x));
+  const asked = hit && `${key}:${hit.start}`;
+  const isAsked = !isSame && asked !== null && asked === askedFor;
+  if (!isSame && !isAsked) {
     clearTimeout(timer);
     abort?.abort();
+    shownFor = key;
+    askedFor = asked;
     state.hoverSlice.value = null;
+  }
+  if (!hit) {
     const told = aggregateAt(state, band, x);
     if (told) showTip(told, clientX, clientY);
     else hideTip();
     return;
   }
-  const key = `${hit.band.node.id}:${hit.depth}:${hit.start}:${hit.name}`;
-  const known = state.hoverSlice.value;
-  if (key === shownFor) {
-    if (known) showTip(<Content hit={hit} slice={known.slice} />, clientX, clientY);
-    else showTip(<Content hit={hit} slice={null} />, clientX, clientY);
-    return;
-  }
-  shownFor = key;
-  state.hoverSlice.value = null;
-  showTip(<Content hit={hit} slice={null} />, clientX, clientY);
-  clearTimeout(timer);
-  abort?.abort();
+  showTip(<Content hit={hit} slice={isSame || isAsked ? (known?.slice ?? null) : null} />, clientX, clientY);
+  if (isSame || isAsked) return;
   abort = new AbortController();
   const { signal } = abort;
   timer = window.setTimeout(() => {
     sliceOf(state, hit, signal)
       .then((slice) => {
-        if (!slice || shownFor !== key) return;
+        const under = state.under.peek();
+        if (!slice || signal.aborted || under === null) return;
         state.hoverSlice.value = { slice, band: hit.band };
-        showTip(<Content hit={hit} slice={slice} />, clientX, clientY);
+        showHover(state, under);
       })
       .catch(() => undefined);
   }, EXACT_DELAY_MS);
+}
+
+const REACH_PIXELS = 4;
+
+function isUnder(state: TimelineState, slice: Slice, x: number): boolean {
+  const viewport = state.viewport.peek();
+  const { width } = state.size.peek();
+  const start = toBig(slice.start_ps) - state.shiftOf(hostOf(state, slice.track));
+  const [left, right] = [start, start + toBig(slice.dur_ps)].map((time) => positionOf(viewport, time) * width);
+  return x >= left! - REACH_PIXELS && x <= right! + REACH_PIXELS;
+}
+
+const hostOf = (state: TimelineState, track: string): string =>
+  state.layout.peek().bands.find((band) => band.node.id === track)?.node.host ?? '';
+
+/* The tooltip follows pointer and window, once a frame. */
+export function followPointer(state: TimelineState): () => void {
+  let wasOver = false;
+  const frame = oncePerFrame(() => {
+    const under = state.under.peek();
+    if (under) return showHover(state, under);
+    clearTimeout(timer);
+    abort?.abort();
+    shownFor = askedFor = null;
+    state.hoverSlice.value = null;
+    hideTip();
+  });
+  const stop = effect(() => {
+    const under = state.under.value;
+    void [state.viewport.value, state.layout.value, state.scrollTop.value, state.arrivals.value];
+    if (under || wasOver) frame.ask();
+    wasOver = under !== null;
+  });
+  return () => (stop(), frame.stop());
 }

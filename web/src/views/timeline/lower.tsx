@@ -11,6 +11,7 @@ import { say } from '../../ui/said';
 import { copyText } from '../../ui/text';
 import { useTyped } from '../../ui/typed';
 import { FlamePane } from './flame_pane';
+import { GestureOffer } from './gesture_offer';
 import { PieceLine } from './path_row';
 import { SearchPane, type useSearch } from './search_pane';
 import { SlicesPane } from './slices_pane';
@@ -115,6 +116,7 @@ export function Lower({ state, search }: { state: TimelineState; search: ReturnT
         </div>
         <SearchField focusOn={field} />
         <div class="actions">
+          {!focus && !hasRange && <GestureOffer />}
           {focus && (
             <>
               <button onClick={() => act('zoom-focus')}>Zoom F</button>

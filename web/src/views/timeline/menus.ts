@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a right click (or a long press, or the menu key) offers: on a slice, on nothing, on a name. */
-import { go } from '../../data/place';
+import { LOCAL_TRACK } from '../../data/local_track';
+import { go, query } from '../../data/place';
 import type { Slice } from '../../data/types';
 import type { Band } from '../../model/layout';
 import type { Mark } from '../../model/marks';
@@ -10,7 +11,7 @@ import { act } from '../../ui/keys';
 import { copyText } from '../../ui/text';
 import { openInPerfetto } from '../shell/perfetto_button';
 import { hideTrack, moveTrack, onlyThis, showHidden, siblingsOf, togglePin } from './arrange';
-import { hitAt, sliceOf, type Hit } from './hit';
+import { chooseSlice, hitAt, sliceOf, type Hit } from './hit';
 import type { TimelineState } from './state';
 import { spanOfSlice } from './window_pane';
 
@@ -37,7 +38,7 @@ function ofSlice(state: TimelineState, hit: Hit): MenuItem[] {
   const exact = sliceOf(state, hit);
   const then = (use: (slice: Slice) => void) => () => void exact.then((slice) => slice && use(slice));
   return [
-    { words: 'Focus', run: then((slice) => go({ slice: slice.id, piece: null })) },
+    { words: 'Focus', run: then(chooseSlice) },
     { words: 'Zoom to it', hint: 'F', run: then((slice) => state.showSpan(`slice ${slice.id}`, spanOfSlice(slice))) },
     {
       words: 'Range = this',
@@ -57,6 +58,11 @@ export function canvasMenu(state: TimelineState, x: number, y: number, clientX: 
 
 export function trackMenu(state: TimelineState, band: Band, clientX: number, clientY: number): void {
   const place = band.position - 1;
+  if (band.node.id === LOCAL_TRACK)
+    return openMenu(band.node.name, clientX, clientY, [
+      { words: 'Take the track away', run: () => go({ debug: null }, 'replace') },
+      { words: 'Its query', run: () => go({ view: 'sql', sql: query.value.debug ?? null }, 'push') },
+    ]);
   const items: MenuItem[] = [
     { words: band.pinned ? 'Unpin' : 'Pin to the top', run: () => togglePin(band.node.id) },
     { words: 'Hide', run: () => hideTrack(band.node.id) },

@@ -2,10 +2,12 @@
 /* The whole run by kind in 40 pixels, and where the window stands in it. */
 import { effect } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { LOCAL_TRACK } from '../../data/local_track';
 import type { Want } from '../../data/tile_store';
 import { summaryOf, wantedTiles, type PlacedSummary } from '../../draw/scene';
 import { paintSummary } from '../../draw/summary';
 import { readTokens } from '../../draw/tokens';
+import { timeOf } from '../../model/layout';
 import { densityBars } from '../../model/search';
 import { positionOf, timeAt, viewportOf, type Viewport } from '../../model/viewport';
 import { theme } from '../../ui/settings';
@@ -13,10 +15,15 @@ import { oncePerFrame } from './frame';
 import { wheel } from './gestures';
 import type { TimelineState } from './state';
 
-/* Devices where there are any, else everything: idle hosts would only dilute the picture. */
+const BUSY_MIN = 0.005; // of the run: what devices do less is no picture of it
+
+/* Devices where any works, else everything: idle hosts would only dilute the picture. */
 function rootsOf(state: TimelineState): { host: string; track: string }[] {
-  const all = state.roots.flatMap((node) => (node.track ? [node] : node.children));
-  const devices = all.filter((node) => node.kind === 'device');
+  const all = state.roots
+    .filter((node) => node.id !== LOCAL_TRACK)
+    .flatMap((node) => (node.track ? [node] : node.children));
+  const whole = Number(state.end - state.start);
+  const devices = all.filter((node) => node.kind === 'device' && timeOf(node) > BUSY_MIN * whole);
   return (devices.length > 0 ? devices : all)
     .filter((node) => node.track && node.kind !== 'counter')
     .map((node) => ({ host: node.host, track: node.id }));
@@ -64,6 +71,9 @@ function paint(
     context.fillRect(Math.round(at * width), height - size, unit, size);
   }
 }
+
+const WINDOW_PIXELS_MIN = 8;
+const percent = (part: number): string => `${(100 * Math.min(1, Math.max(0, part))).toFixed(4)}%`;
 
 export function Minimap({ state }: { state: TimelineState }) {
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -114,9 +124,14 @@ export function Minimap({ state }: { state: TimelineState }) {
       onWheel={(event) => wheel(state, event, event.currentTarget.getBoundingClientRect(), true)}
     >
       <canvas ref={canvas} />
+      <div class="minimap-veil" style={{ left: 0, width: percent(left) }} />
+      <div class="minimap-veil" style={{ left: percent(right), right: 0 }} />
       <div
         class="minimap-window"
-        style={{ left: `${left * 100}%`, width: `${Math.max(0.2, (right - left) * 100)}%` }}
+        style={{
+          left: `clamp(0px, ${percent(left)}, calc(100% - ${WINDOW_PIXELS_MIN}px))`,
+          width: percent(right - left),
+        }}
       />
     </div>
   );

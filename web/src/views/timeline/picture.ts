@@ -4,9 +4,8 @@ import { OverlayPainter } from '../../draw/overlay';
 import { TimelinePainter } from '../../draw/timeline';
 import { readTokens } from '../../draw/tokens';
 import { cutMiddle, shown } from '../../model/cut';
-import type { Ruler } from '../../model/ticks';
+import type { Tick } from '../../model/ticks';
 import { savePicture, type Layer } from '../../ui/picture';
-import type { DrawnFlow } from './flows';
 import type { TimelineState } from './state';
 import { overlayOf, sceneOf } from './tracks';
 
@@ -41,11 +40,9 @@ function paintNames(state: TimelineState, context: CanvasRenderingContext2D): vo
   }
 }
 
-function paintRuler(context: CanvasRenderingContext2D, ruler: Ruler, width: number): void {
+function paintRuler(context: CanvasRenderingContext2D, ticks: readonly Tick[], width: number): void {
   const { ink2, edge } = readTokens();
-  context.fillStyle = ink2;
-  context.fillText(ruler.baseText, NAMES - 8 - context.measureText(ruler.baseText).width, RULER / 2);
-  for (const { position, text } of ruler.ticks) {
+  for (const { position, text } of ticks) {
     const x = NAMES + Math.round(position * width);
     context.fillStyle = edge;
     context.fillRect(x, RULER - 6, 1, 6);
@@ -54,7 +51,7 @@ function paintRuler(context: CanvasRenderingContext2D, ruler: Ruler, width: numb
   }
 }
 
-export function saveTimeline(state: TimelineState, as: 'svg' | 'png', ruler: Ruler, flows: readonly DrawnFlow[]): void {
+export function saveTimeline(state: TimelineState, as: 'svg' | 'png', ticks: readonly Tick[]): void {
   const { width, height } = state.size.value;
   const below = { y: RULER, height };
   const layers: Layer[] = [
@@ -63,7 +60,7 @@ export function saveTimeline(state: TimelineState, as: 'svg' | 'png', ruler: Rul
       y: 0,
       width: NAMES + width,
       height: RULER,
-      paint: (canvas, ratio) => paintRuler(begin(canvas, ratio, NAMES + width, RULER), ruler, width),
+      paint: (canvas, ratio) => paintRuler(begin(canvas, ratio, NAMES + width, RULER), ticks, width),
     },
     { x: 0, ...below, width: NAMES, paint: (canvas, ratio) => paintNames(state, begin(canvas, ratio, NAMES, height)) },
     {
@@ -78,10 +75,11 @@ export function saveTimeline(state: TimelineState, as: 'svg' | 'png', ruler: Rul
       width,
       paint: (canvas, ratio) =>
         new OverlayPainter(canvas).paint({
-          ...overlayOf(state, readTokens(), flows),
+          ...overlayOf(state, readTokens()),
           ratio,
           cursor: null,
           hover: null,
+          mates: [],
         }),
     },
   ];

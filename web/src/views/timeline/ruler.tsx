@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ruler: a base once at the left, then differences; the range as a bar; the pointer's time. On a
- * switch the times of day, to match logs. */
+/* The ruler: times from the begin of the run; the range as a bar; the pointer's time, and how far into its
+ * step that is. On a switch the times of day, to match logs. */
 import { go, query } from '../../data/place';
 import type { StepRow } from '../../data/types';
 import { wallDate, wallTime } from '../../model/clock';
 import { COLOURING_WORDS, COLOURINGS, colouringOf } from '../../model/colouring';
-import { rulerOf, stepFor, type Ruler as Ticks } from '../../model/ticks';
-import { time, timeExact, toBig } from '../../model/numbers';
-import { positionOf, timeAt } from '../../model/viewport';
+import { inWindow, ticksIn, type Tick } from '../../model/ticks';
+import { time, toBig } from '../../model/numbers';
+import { positionOf, startOf, timeAt } from '../../model/viewport';
 import { openMenu } from '../../ui/context_menu';
 import { act } from '../../ui/keys';
 import { Icon } from '../../ui/icons';
@@ -16,9 +16,10 @@ import { MarkFlags } from './mark_flags';
 import { NoteFlags } from './note_flags';
 import { isPathShown } from './path_row';
 import type { TimelineState } from './state';
+import { rowsOfSteps, stepAround } from './steps_row';
 
-const TICK_PIXELS = 110;
 const TICK_MARGIN = 5;
+const CURSOR_PIXELS = 200; // of its words, at most
 const LETTER = 6.6; // pixels, of 11 px
 
 /* Picoseconds since 1970 at the run's time zero, when the ruler shows the time of day. */
@@ -28,13 +29,33 @@ function wallZero(state: TimelineState): bigint | null {
     : null;
 }
 
-export function ticksOf(state: TimelineState): Ticks {
+export function ticksOf(state: TimelineState): Tick[] {
   const zero = wallZero(state);
-  const { viewport, size } = state;
-  const count = size.value.width / TICK_PIXELS;
-  if (zero === null) return rulerOf(viewport.value, count);
-  const ticks = rulerOf({ ...viewport.value, base: viewport.value.base + zero }, count);
-  return { ...ticks, baseText: `${wallTime(ticks.base, stepFor(viewport.value.span, count) * 10)} +` };
+  const viewport = state.viewport.value;
+  const { width } = state.size.value;
+  if (zero === null) return ticksIn(viewport, width);
+  const byDay = (_most: bigint, step: number) => (at: bigint) => wallTime(at, step);
+  return ticksIn({ ...viewport, base: viewport.base + zero }, width, byDay);
+}
+
+/* The step that a moment lies in, and how far. */
+export function inStepWords(state: TimelineState, at: bigint): string | null {
+  const row = stepAround(rowsOfSteps(state), at);
+  return row && `step ${row.step} + ${time(at - row.start)}`;
+}
+
+function CursorWords({ state, x }: { state: TimelineState; x: number }) {
+  const viewport = state.viewport.value;
+  const { width } = state.size.value;
+  const zero = wallZero(state);
+  const at = timeAt(viewport, x / Math.max(1, width));
+  const step = state.axis ? null : inStepWords(state, at);
+  return (
+    <>
+      {zero === null ? inWindow(viewport, width, 50)(at) : wallTime(at + zero, viewport.span / width)}
+      {step && ` · ${step}`}
+    </>
+  );
 }
 
 /* The step nearest the middle of the window. */
@@ -90,7 +111,7 @@ function viewMenu(state: TimelineState, button: HTMLElement): void {
 }
 
 export function RulerBase({ state }: { state: TimelineState }) {
-  const ruler = ticksOf(state);
+  const zero = wallZero(state);
   return (
     <span class="ruler-left">
       <button
@@ -109,9 +130,7 @@ export function RulerBase({ state }: { state: TimelineState }) {
         value={query.value.lanes ?? ''}
         onInput={(event) => go({ lanes: event.currentTarget.value || null }, 'replace')}
       />
-      <span class="ruler-base" data-tip={wallZero(state) === null ? timeExact(ruler.base) : wallDate(ruler.base)}>
-        {ruler.baseText}
-      </span>
+      {zero !== null && <span class="ruler-base">{wallDate(startOf(state.viewport.value) + zero).split(' ')[0]}</span>}
     </span>
   );
 }
@@ -119,8 +138,6 @@ export function RulerBase({ state }: { state: TimelineState }) {
 export function Ruler({ state }: { state: TimelineState }) {
   const viewport = state.viewport.value;
   const { width } = state.size.value;
-  const ruler = ticksOf(state);
-  const zero = wallZero(state);
   const range = state.range.value;
   const hover = state.hover.value;
   const from = range ? positionOf(viewport, range.start) * width : 0;
@@ -132,7 +149,7 @@ export function Ruler({ state }: { state: TimelineState }) {
       onWheel={(event) => wheel(state, event, event.currentTarget.getBoundingClientRect(), true)}
       data-tip={state.axis ? undefined : 'Drag: range; with shift it snaps to slices'}
     >
-      {ruler.ticks.map((tick) => (
+      {ticksOf(state).map((tick) => (
         <span key={tick.text} class="tick" style={{ left: `${Math.round(tick.position * width)}px` }}>
           {tick.position * width + TICK_MARGIN + tick.text.length * LETTER < width && tick.text}
         </span>
@@ -148,10 +165,11 @@ export function Ruler({ state }: { state: TimelineState }) {
       {!state.axis && <MarkFlags state={state} />}
       {!state.axis && <NoteFlags state={state} />}
       {hover && (
-        <span class={`ruler-cursor${hover.x > width - 90 ? ' left' : ''}`} style={{ left: `${Math.round(hover.x)}px` }}>
-          {zero === null
-            ? `${ruler.base === 0n ? '' : '+'}${time(hover.time - ruler.base)}`
-            : wallTime(hover.time + zero, viewport.span / width)}
+        <span
+          class={`ruler-cursor${hover.x > width - CURSOR_PIXELS ? ' left' : ''}`}
+          style={{ left: `${Math.round(hover.x)}px` }}
+        >
+          <CursorWords state={state} x={hover.x} />
         </span>
       )}
     </div>

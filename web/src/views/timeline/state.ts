@@ -7,16 +7,18 @@
 import { computed, effect, signal, type ReadonlySignal, type Signal } from '@preact/signals';
 import type { PathReply } from '../../data/critical';
 import { CounterStore } from '../../data/counter_store';
+import { LOCAL_TRACK, trackOf, type LocalTrack } from '../../data/local_track';
 import { fromAddress, go, query, word } from '../../data/place';
 import { TileStore, type RowKey, type Want } from '../../data/tile_store';
 import { loadJson } from '../../data/resource';
 import type { ChainReply, RunDetails, Slice, SliceDetails, StepRow, TopList, Track } from '../../data/types';
 import { wantedTiles, type Camera } from '../../draw/scene';
-import type { Unrecorded } from '../../draw/timeline';
+import type { Painted, Unrecorded } from '../../draw/timeline';
 import { formatSpan, parseSpan, rangeOf, type Span } from '../../model/address';
 import {
   arrangementOf,
   bandsOnScreen,
+  emptyIn,
   hiddenBy,
   layoutY,
   layoutOf,
@@ -34,13 +36,14 @@ import {
   type Band,
   type Narrowing,
 } from '../../model/layout';
-import { amountLevel, colouringOf } from '../../model/colouring';
+import { amountLevel, colouringOf, familyOf } from '../../model/colouring';
 import { formatMarks, nextMarkText, parseMarks, type Mark } from '../../model/marks';
 import { shiftsOf } from '../../model/stack';
 import { nameText } from '../../model/search';
 import { toBig } from '../../model/numbers';
 import { between, clamped, endOf, panned, startOf, viewportOf, zoomed, type Viewport } from '../../model/viewport';
 import { settings } from '../../ui/settings';
+import type { DrawnFlow } from './flows';
 
 /* What keeps its colour: what the search looks for, or the row below the pointer. */
 export interface Lit {
@@ -55,7 +58,12 @@ export function litBySearch(find: string | undefined): Lit | null {
 export interface Hover {
   x: number; // CSS pixels within the canvas
   y: number;
-  time: bigint;
+}
+
+/* The pointer over these tracks and no button down: what its tooltip tells of. */
+export interface Under extends Hover {
+  clientX: number;
+  clientY: number;
 }
 
 /* Two runs on one axis: window and pointer are of both; what a run has at its zero is drawn at 0. Such
@@ -67,6 +75,21 @@ export interface Axis {
   reach: ReadonlySignal<Span>; // of both runs, on the axis
   tracks: readonly string[]; // those shown
   onSlice: (slice: Slice) => void;
+  moveBy: (ps: bigint) => void; // this run against the other
+}
+
+/* What the slice below the pointer launched, or what launched it. */
+export interface Mates {
+  flows: readonly DrawnFlow[];
+  slices: readonly Slice[];
+}
+export const NO_MATES: Mates = { flows: [], slices: [] };
+
+/* Kinds and families: a bit each. */
+export interface InUse {
+  kinds: number;
+  families: number;
+  names: readonly number[];
 }
 
 export type Tab = 'slice' | 'range' | 'flame' | 'slices' | 'search'; // of the pane below
@@ -95,8 +118,11 @@ export class TimelineState {
   readonly scrollTop = signal(0);
   readonly size = signal({ width: 0, height: 0 });
   readonly hover: Signal<Hover | null>;
+  readonly under = signal<Under | null>(null);
   readonly hoverSlice = signal<{ slice: Slice; band: Band } | null>(null);
+  readonly mates = signal<Mates>(NO_MATES); // of hoverSlice
   readonly focus = signal<SliceDetails | null>(null);
+  readonly flows = signal<readonly DrawnFlow[]>([]); // of the focus, and along the path
   readonly tab = signal<Tab>('range');
   readonly draft = signal<Span | null>(null); // a range while it is dragged
   readonly draftTracks = signal<readonly string[] | null>(null); // of a box
@@ -108,11 +134,12 @@ export class TimelineState {
   readonly listed = signal(0); // how often the track's table was asked for
   readonly density = signal<Density | null>(null); // of its hits: in the whole run, and by track in the window
   /* What colours on the screen stand for. */
-  readonly inUse = signal<{ kinds: number; names: readonly number[] }>({ kinds: 0, names: [] });
+  readonly inUse = signal<InUse>({ kinds: 0, families: 0, names: [] });
   readonly steps = signal<readonly StepRow[]>([]);
   readonly stepsKnown = signal(false);
   readonly path = signal<PathReply | null>(null); // the critical path of the step in sight
   readonly levels = signal<ReadonlyMap<string, number>>(new Map()); // of names, by self time
+  readonly families = signal<ReadonlyMap<string, number>>(new Map()); // of names of compute
   readonly colouring = computed(() => colouringOf(query.value.colour));
   readonly arrivals = signal(0);
   readonly painted = signal(false); // something of what is on the screen was drawn once
@@ -160,7 +187,7 @@ export class TimelineState {
   private readonly stack = word('stack');
   readonly shifts = computed(() => shiftsOf(this.steps.value, this.stack.value));
   readonly stuck = computed(() => stuckHeight(this.layout.value, this.size.value.height)); // pixels of pinned bands
-  private readonly first: ReadonlySet<string>; // what is open without a word in the address
+  private readonly first: Set<string>; // what is open without a word in the address
   private frame = 0;
   private glidesTo: Viewport | null = null;
   private addressTimer = 0;
@@ -171,18 +198,21 @@ export class TimelineState {
     readonly run: RunDetails,
     tracks: readonly Track[],
     readonly axis: Axis | null = null,
+    readonly local: LocalTrack | null = null, // of a query, made on the page
   ) {
     this.roots = treeOf(tracks);
+    if (local) this.roots.unshift(...treeOf([trackOf(local)]));
     this.viewport = axis?.viewport ?? signal(viewportOf(0n, 1n));
     this.hover = axis?.hover ?? signal(null);
     const arrived = () => void this.arrivals.value++;
-    this.store = new TileStore(run.id, run.content_id, arrived);
+    this.store = new TileStore(run.id, run.content_id, arrived, local);
     this.counters = new CounterStore(run.id, arrived);
     for (const host of run.hosts) this.offsets.set(host.name, toBig(host.offset_ps ?? 0));
     for (const track of run.hosts.length > 1 ? tracks : []) this.widenHull(track);
     this.start = 0n;
     this.end = run.duration_ps === null ? 1n : toBig(run.duration_ps);
     this.first = openAtFirst(this.roots);
+    if (local) this.first.add(LOCAL_TRACK);
     this.open.value = axis
       ? new Set(tracks.map((track) => track.id).concat(this.roots.map((node) => node.id)))
       : openOf(this.first, query.value.open);
@@ -240,9 +270,15 @@ export class TimelineState {
     this.steps.value = steps;
     this.stepsKnown.value = true;
     const counted = steps.filter((step) => !step.warmup);
-    if (query.value.window !== undefined || counted.length < 2) return;
+    if (counted.length < 2) return;
     const start = counted.map((step) => toBig(step.start_ps)).reduce((a, b) => (a < b ? a : b));
     const end = counted.map((step) => toBig(step.start_ps) + toBig(step.dur_ps)).reduce((a, b) => (a > b ? a : b));
+    const empty = emptyIn(this.roots, this.first, start, end);
+    if (empty.length > 0) {
+      for (const id of empty) this.first.delete(id);
+      this.open.value = openOf(this.first, query.value.open);
+    }
+    if (query.value.window !== undefined) return;
     const margin = (end - start) / 50n;
     this.viewport.value = viewportOf(start - margin, end + margin);
   }
@@ -258,6 +294,21 @@ export class TimelineState {
     });
     const most = Number(top.rows[0]?.self_ps ?? 0) || 1;
     this.levels.value = new Map(top.rows.map((row) => [row.name, amountLevel(Number(row.self_ps) / most)]));
+  }
+
+  /* By category of ops and kernels; of names that mean several, of that with most time. */
+  async findFamilies(): Promise<void> {
+    const found = new Map<string, number>();
+    for (const by of ['op', 'kernel']) {
+      const params = { run: this.run.id, by, sort: '-self_ps', limit: NAMES_MAX, spread: 'none' };
+      const top = await loadJson<TopList>('api/top', params);
+      if (top.by !== by) continue;
+      for (const row of top.rows) {
+        const family = row.kind === 'compute' ? familyOf(row.category) : -1;
+        if (family >= 0 && !found.has(row.name)) found.set(row.name, family);
+      }
+    }
+    this.families.value = found;
   }
 
   /* What no file says anything of: before and after the run, and of each host before its first and
@@ -345,7 +396,7 @@ export class TimelineState {
   }
 
   /* After a painting: the widest names first. */
-  tellColours(kinds: number, names: ReadonlyMap<number, number>): void {
+  tellColours({ kinds, families, names }: Pick<Painted, 'kinds' | 'families' | 'names'>): void {
     const widest =
       this.colouring.value === 'name'
         ? [...names]
@@ -354,7 +405,8 @@ export class TimelineState {
             .map(([name]) => name)
         : [];
     const before = this.inUse.peek();
-    if (before.kinds !== kinds || String(before.names) !== String(widest)) this.inUse.value = { kinds, names: widest };
+    if (before.kinds !== kinds || before.families !== families || String(before.names) !== String(widest))
+      this.inUse.value = { kinds, families, names: widest };
   }
 
   dropDraft(): void {

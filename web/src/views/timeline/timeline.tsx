@@ -2,11 +2,14 @@
 /* The timeline: minimap, ruler, tracks, and what is known below. */
 import { effect } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { localTrack, type LocalTrack } from '../../data/local_track';
 import { word } from '../../data/place';
 import { loadJson, useJson } from '../../data/resource';
+import { askSql } from '../../data/sql';
 import type { ChainReply, RunDetails, SearchReply, StepList, StepRow, TrackList } from '../../data/types';
 import type { Span } from '../../model/address';
 import { time, timeExact, toBig } from '../../model/numbers';
+import { inWindow } from '../../model/ticks';
 import { endOf, startOf } from '../../model/viewport';
 import { registerActions } from '../../ui/keys';
 import { say } from '../../ui/said';
@@ -24,6 +27,7 @@ import { Minimap, minimapWants } from './minimap';
 import { TrackNames } from './names';
 import { followPath, PathRow, usePathArrow } from './path_row';
 import { Ruler, RulerBase } from './ruler';
+import { StepsRow } from './steps_row';
 import { litBySearch, TimelineState } from './state';
 import { Tracks } from './tracks';
 import { onResize } from '../../ui/size';
@@ -32,14 +36,17 @@ const STEPS_MAX = 10_000;
 const DENSITY_MS = 120;
 const LINKS_MAX = 200; // of a chain
 const LOWER_PIXELS = 240;
+const FOLDED_PIXELS = 32; // its tabs
 const TRACKS_PIXELS_MIN = 96;
 const BELOW_TRACKS_PIXELS = 24; // empty: a click there lets the focus go
 
 const found = word('find');
+const asked = word('debug');
 
 export function TimelineView({ run }: { run: RunDetails }) {
   const tracks = useJson<TrackList>('api/tracks', { run: run.id });
   const steps = useJson<StepList>('api/steps', { run: run.id, limit: STEPS_MAX });
+  const local = useLocal(run);
   /* Asked again with the run, either may come first: of what the run is now, and not before. */
   const held = useRef<{ content: string | null; data: TrackList } | null>(null);
   if (tracks.data && !tracks.waiting) held.current = { content: run.content_id, data: tracks.data };
@@ -49,8 +56,35 @@ export function TimelineView({ run }: { run: RunDetails }) {
   if (tracks.data.tracks.every((track) => track.slice_count === 0 && track.kind !== 'counter'))
     return <p class="state">Nothing was recorded in this run: its files hold no slices.</p>;
   return (
-    <Timeline key={`${run.id} ${run.content_id}`} run={run} tracks={tracks.data} steps={steps.data?.rows ?? null} />
+    <Timeline
+      key={`${run.id} ${run.content_id} ${local ? local.name : ''}`}
+      run={run}
+      tracks={tracks.data}
+      steps={steps.data?.rows ?? null}
+      local={local}
+    />
   );
+}
+
+/* The rows of the query in the address as a track above the others. */
+function useLocal(run: RunDetails): LocalTrack | null {
+  const sql = asked.value;
+  const [local, setLocal] = useState<{ sql: string; track: LocalTrack } | null>(null);
+  useEffect(() => {
+    if (sql === undefined) return;
+    const abort = new AbortController();
+    askSql(run.id, sql, abort.signal).then(
+      (answer) => {
+        const track = localTrack(answer, sql);
+        if (abort.signal.aborted) return;
+        if (track) setLocal({ sql, track });
+        else say('The query has no row with a start_ps: no track is made of it.');
+      },
+      (error: Error) => abort.signal.aborted || say(error.message),
+    );
+    return () => abort.abort();
+  }, [run.id, sql]);
+  return local !== null && local.sql === sql ? local.track : null;
 }
 
 /* Counts of hits: over the run with the search itself, by track whenever the window came to rest. */
@@ -114,23 +148,31 @@ function useFlows(state: TimelineState): readonly DrawnFlow[] {
  * not draw the tables again. */
 function WindowWords({ state }: { state: TimelineState }) {
   const viewport = state.viewport.value;
-  const [from, to] = [startOf(viewport), endOf(viewport)].map(time);
+  const words = inWindow(viewport, state.size.value.width || innerWidth);
+  const [from, to] = [words(startOf(viewport)), words(endOf(viewport))];
   return (
-    <div class="words">
-      <span>{from === to ? `from ${timeExact(startOf(viewport))}` : `${from} … ${to}`}</span>
+    <div class="words" data-tip={`${timeExact(startOf(viewport))} … ${timeExact(endOf(viewport))}`}>
+      <span class="cut">{`${from} … ${to}`}</span>
       <span class="faint">{time(BigInt(Math.round(viewport.span)))} in view</span>
     </div>
   );
 }
 
-function Timeline({ run, tracks, steps }: { run: RunDetails; tracks: TrackList; steps: readonly StepRow[] | null }) {
-  const state = useMemo(() => new TimelineState(run, tracks.tracks), [run.id, run.content_id]);
+interface Props {
+  run: RunDetails;
+  tracks: TrackList;
+  steps: readonly StepRow[] | null;
+  local: LocalTrack | null;
+}
+
+function Timeline({ run, tracks, steps, local }: Props) {
+  const state = useMemo(() => new TimelineState(run, tracks.tracks, null, local), [run.id, run.content_id]);
   const find = found.value;
   const search = useSearch(state, find);
   const scroller = useRef<HTMLDivElement>(null);
-  const shown = useRef<readonly DrawnFlow[]>([]);
   const [names, setNames] = useState(220);
   const [lower, setLower] = useState<number | null>(null); // what few tracks leave, until it is dragged
+  const [folded, setFolded] = useState(false);
   const below = useRef<HTMLDivElement>(null);
   const [lowerNow, setLowerNow] = useState(LOWER_PIXELS);
   const [dock, setDock] = useState(DOCK_PIXELS);
@@ -141,18 +183,17 @@ function Timeline({ run, tracks, steps }: { run: RunDetails; tracks: TrackList; 
   }, []);
   useLayoutEffect(() => void (steps && state.showSteps(steps)), [state, steps]);
   useLayoutEffect(() => followFocus(state), [state]);
+  const painted = state.painted.value;
+  useEffect(() => void (painted && state.findFamilies().catch(() => undefined)), [state, painted]);
   useEffect(() => followPath(state), [state]);
-  useEffect(
-    () => registerActions(timelineActions(state, { rows: () => state.hits.value, flows: () => shown.current })),
-    [state],
-  );
+  useEffect(() => registerActions({ drawer: () => setFolded((now) => !now) }), []);
+  useEffect(() => registerActions(timelineActions(state, { rows: () => state.hits.value })), [state]);
   useEffect(() => void (state.lit.value = litBySearch(find)), [find]);
   useEffect(() => void (state.hits.value = find ? (search.data?.rows ?? []) : []), [find, search.data]);
   useDensity(state, find, search.data);
   const own = useFlows(state);
   const arrow = usePathArrow(state);
-  const flows = useMemo(() => [...own, ...arrow], [own, arrow]);
-  shown.current = flows;
+  useLayoutEffect(() => void (state.flows.value = [...own, ...arrow]), [state, own, arrow]);
 
   useLayoutEffect(
     () =>
@@ -169,7 +210,7 @@ function Timeline({ run, tracks, steps }: { run: RunDetails; tracks: TrackList; 
   return (
     <div
       class={docked.value ? 'timeline docked' : 'timeline'}
-      style={{ '--names': `${names}px`, '--dock': `${dock}px` }}
+      style={{ '--names': `${names}px`, '--dock': `${folded ? 0 : dock}px` }}
     >
       <div class="timeline-top">
         <WindowWords state={state} />
@@ -180,6 +221,7 @@ function Timeline({ run, tracks, steps }: { run: RunDetails; tracks: TrackList; 
         <Ruler state={state} />
       </div>
       <div class="timeline-heads">
+        <StepsRow state={state} />
         <PathRow state={state} />
         <Legend state={state} />
       </div>
@@ -188,7 +230,7 @@ function Timeline({ run, tracks, steps }: { run: RunDetails; tracks: TrackList; 
         class="tracks"
         style={{
           flex:
-            lower === null
+            lower === null && !folded
               ? `0 1 ${Math.max(TRACKS_PIXELS_MIN, state.layout.value.height + BELOW_TRACKS_PIXELS)}px`
               : '1 1 0',
         }}
@@ -200,7 +242,6 @@ function Timeline({ run, tracks, steps }: { run: RunDetails; tracks: TrackList; 
             <div class="tracks-stick">
               <Tracks
                 state={state}
-                flows={flows}
                 minimapWants={() => minimapWants(state)}
                 scrollBy={(pixels) => void (scroller.current!.scrollTop += pixels)}
               />
@@ -225,7 +266,11 @@ function Timeline({ run, tracks, steps }: { run: RunDetails; tracks: TrackList; 
       <div
         ref={below}
         class="timeline-lower"
-        style={docked.value ? undefined : { flex: lower === null ? `1 0 ${LOWER_PIXELS}px` : `0 0 ${lower}px` }}
+        style={
+          docked.value
+            ? undefined
+            : { flex: folded ? `0 0 ${FOLDED_PIXELS}px` : lower === null ? `1 0 ${LOWER_PIXELS}px` : `0 0 ${lower}px` }
+        }
       >
         <Lower state={state} search={search} />
       </div>

@@ -3,6 +3,7 @@
 import { effect } from '@preact/signals';
 import { useEffect, useId, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { go } from '../../data/place';
+import { LOCAL_TRACK } from '../../data/local_track';
 import type { Want } from '../../data/tile_store';
 import { OverlayPainter, type OverlayScene, type Rect } from '../../draw/overlay';
 import { NEUTRAL } from '../../draw/row_image';
@@ -12,15 +13,15 @@ import { slotsOf } from '../../model/colouring';
 import { rowsTop, tracksIn } from '../../model/layout';
 import { densityBars } from '../../model/search';
 import { toBig } from '../../model/numbers';
-import { positionOf, timeAt } from '../../model/viewport';
+import { positionOf } from '../../model/viewport';
 import { theme } from '../../ui/settings';
-import { hideTip } from '../../ui/tooltip';
-import type { DrawnEnd, DrawnFlow } from './flows';
+import type { Arrow } from '../../draw/arrows';
+import { followMates, type DrawnEnd, type DrawnFlow } from './flows';
 import { loadSlice } from './focus';
 import { oncePerFrame } from './frame';
 import { otherEdge, TracksPointers, wheel } from './gestures';
-import { hitAt, sliceOf } from './hit';
-import { showHover } from './hover_tip';
+import { chooseSlice, hitAt, sliceOf } from './hit';
+import { followPointer } from './hover_tip';
 import { canvasMenu } from './menus';
 import { sayFocus } from './say';
 import type { TimelineState } from './state';
@@ -37,7 +38,6 @@ const KEYS_ON_AXIS =
 
 interface Props {
   state: TimelineState;
-  flows: readonly DrawnFlow[];
   minimapWants: () => Want[];
   scrollBy: (pixels: number) => void;
 }
@@ -119,6 +119,16 @@ function flowPoint(state: TimelineState, end: DrawnEnd): { x: number; y: number 
   return { x, y: state.screenY(band) + row };
 }
 
+function arrowsOf(state: TimelineState): Arrow[] {
+  const drawn = (flows: readonly DrawnFlow[], faint: boolean): Arrow[] =>
+    flows.flatMap((flow) => {
+      const from = flowPoint(state, flow.from);
+      const to = flowPoint(state, flow.to);
+      return from && to ? [{ from, to, faint }] : [];
+    });
+  return [...drawn(state.mates.value.flows, true), ...drawn(state.flows.value, false)];
+}
+
 /* What the base canvas shows now. */
 export function sceneOf(state: TimelineState, tokens: Tokens): TimelineScene {
   const lit = state.lit.value;
@@ -139,14 +149,15 @@ export function sceneOf(state: TimelineState, tokens: Tokens): TimelineScene {
         ? null
         : (name) => (lit.exact ? names.texts[name] === lit.text : names.texts[name]!.toLowerCase().includes(lit.text)),
     bounds: boundsOf(state),
-    slotOf: slotsOf(state.colouring.value, names, state.levels.value, NEUTRAL),
+    slotOf: slotsOf(state.colouring.value, names, state.levels.value, NEUTRAL, state.families.value),
     unrecorded: state.unrecordedOf,
     counterOf: (track) => state.counters.get(track),
+    arrows: arrowsOf(state),
   };
 }
 
 /* What lies over it. */
-export function overlayOf(state: TimelineState, tokens: Tokens, flows: readonly DrawnFlow[]): OverlayScene {
+export function overlayOf(state: TimelineState, tokens: Tokens): OverlayScene {
   const hovered = state.hoverSlice.value;
   const focus = state.focus.value;
   return {
@@ -162,23 +173,17 @@ export function overlayOf(state: TimelineState, tokens: Tokens, flows: readonly 
     cursor: state.hover.value?.x ?? null,
     hits: hitRects(state),
     ticks: hitTicks(state),
-    flows: flows.flatMap((flow) => {
-      const from = flowPoint(state, flow.from);
-      const to = flowPoint(state, flow.to);
-      return from && to ? [{ from, to }] : [];
-    }),
+    mates: state.mates.value.slices.flatMap((mate) => rectOf(state, mate) ?? []),
     links: (state.chain.value?.rows ?? []).flatMap((link) => rectOf(state, link) ?? []),
   };
 }
 
-export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
+export function Tracks({ state, minimapWants, scrollBy }: Props) {
   const wrapper = useRef<HTMLDivElement>(null);
   const base = useRef<HTMLCanvasElement>(null);
   const over = useRef<HTMLCanvasElement>(null);
   const own = useId();
   const id = state.axis ? own : 'timeline';
-  const flowsNow = useRef(flows);
-  flowsNow.current = flows;
 
   useLayoutEffect(() => {
     const painter = new TimelinePainter(base.current!);
@@ -201,7 +206,7 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
       clearTimeout(timer);
       timer = window.setTimeout(() => {
         state.request(minimapWants());
-        state.tellColours(painted.kinds, painted.names);
+        state.tellColours(painted);
       }, 16);
     });
     const stop = effect(() => {
@@ -218,6 +223,9 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
         state.axis?.zero.value,
         state.colouring.value,
         state.levels.value,
+        state.families.value,
+        state.flows.value,
+        state.mates.value,
       ];
       if (state.colouring.value === 'self') void state.weighNames();
       frame.ask();
@@ -230,7 +238,11 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
 
   useEffect(() => {
     const painter = new OverlayPainter(over.current!);
-    const frame = oncePerFrame(() => painter.paint(overlayOf(state, readTokens(), flowsNow.current)));
+    const element = wrapper.current!;
+    const frame = oncePerFrame(() => {
+      painter.paint(overlayOf(state, readTokens()));
+      element.dataset.mates = String(state.mates.value.slices.length);
+    });
     const stop = effect(() => {
       void [
         state.viewport.value,
@@ -245,6 +257,7 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
         state.focus.value,
         state.hover.value,
         state.hoverSlice.value,
+        state.mates.value,
         state.hits.value,
         state.density.value,
         state.chain.value,
@@ -254,7 +267,10 @@ export function Tracks({ state, flows, minimapWants, scrollBy }: Props) {
       frame.ask();
     });
     return () => (stop(), frame.stop());
-  }, [state, flows]);
+  }, [state]);
+
+  useEffect(() => followPointer(state), [state]);
+  useEffect(() => followMates(state), [state]);
 
   useLayoutEffect(() => {
     const element = wrapper.current!;
@@ -304,7 +320,7 @@ function pointerHandlers(state: TimelineState, scrollBy: (pixels: number) => voi
     if (!hit) return state.axis ? undefined : go({ slice: null, piece: null });
     const slice = await sliceOf(state, hit);
     if (slice && state.axis) state.axis.onSlice(slice);
-    else if (slice) go({ slice: slice.id, piece: null });
+    else if (slice) chooseSlice(slice);
   };
   const menu = (x: number, y: number, clientX: number, clientY: number) =>
     !state.axis && canvasMenu(state, x, y, clientX, clientY);
@@ -315,7 +331,7 @@ function pointerHandlers(state: TimelineState, scrollBy: (pixels: number) => voi
     const { hit } = hitAt(state, x, y);
     if (hit && !state.axis)
       sliceOf(state, hit)
-        .then((slice) => slice && loadSlice(state, slice.id))
+        .then((slice) => (slice?.id ? loadSlice(state, slice.id) : undefined))
         .catch(() => undefined);
   };
   const inside = (event: MouseEvent) => {
@@ -326,7 +342,7 @@ function pointerHandlers(state: TimelineState, scrollBy: (pixels: number) => voi
     onPointerDown: (event: PointerEvent) => {
       (event.currentTarget as HTMLElement).focus({ preventScroll: true });
       state.halt();
-      hideTip();
+      state.under.value = null;
       pointers.down(event);
       if (event.button === 0 && event.pointerType === 'mouse' && !event.shiftKey) press(event);
     },
@@ -336,14 +352,13 @@ function pointerHandlers(state: TimelineState, scrollBy: (pixels: number) => voi
       pointers.move(event);
       if (event.pointerType === 'touch') return;
       const { x, y, width } = inside(event);
-      state.hover.value = { x, y, time: timeAt(state.viewport.value, x / width) };
+      state.hover.value = { x, y };
       (event.currentTarget as HTMLElement).classList.toggle('at-edge', otherEdge(state, x, width) !== null);
-      if (event.buttons === 0) showHover(state, x, y, event.clientX, event.clientY);
+      state.under.value = event.buttons === 0 ? { x, y, clientX: event.clientX, clientY: event.clientY } : null;
     },
     onPointerLeave: () => {
       state.hover.value = null;
-      state.hoverSlice.value = null;
-      hideTip();
+      state.under.value = null;
     },
     onContextMenu: (event: MouseEvent) => {
       event.preventDefault();
@@ -358,9 +373,9 @@ function pointerHandlers(state: TimelineState, scrollBy: (pixels: number) => voi
       void sliceOf(state, hit).then((slice) => {
         if (!slice) return;
         const start = toBig(slice.start_ps);
-        go({ slice: slice.id, piece: null });
-        state.listTrack(slice);
-        state.showSpan(`slice ${slice.id}`, { start, end: start + toBig(slice.dur_ps) });
+        chooseSlice(slice);
+        if (slice.track !== LOCAL_TRACK) state.listTrack(slice);
+        state.showSpan(`slice ${slice.id || start}`, { start, end: start + toBig(slice.dur_ps) });
       });
     },
   };

@@ -30,11 +30,12 @@ import { Failed } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { Name, nameRoom } from '../../ui/text';
 import { named, timeOf } from '../../model/sentence';
+import { CountersPane, countersIn } from './counters_pane';
 import { litBySearch, type TimelineState } from './state';
 
 /* Rows of these are names of slices. */
 const NAMES = new Set(['op', 'name', 'kernel']);
-const BY = ['op', 'name', 'category', 'module', 'scope', 'source', 'track', 'idle'];
+const BY = ['op', 'name', 'kind', 'category', 'module', 'scope', 'source', 'track', 'idle'];
 const ROWS_MAX = 100;
 
 function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
@@ -178,6 +179,8 @@ function restOf(top: TopList, rows: readonly TopRow[]): Record<string, string> |
 
 /* The next slice of that name inside the span goes into focus. */
 async function openRow(state: TimelineState, row: TopRow, by: string, span: Span): Promise<void> {
+  if (by === 'track') return go({ track: row.key, start_ps: String(span.start), end_ps: String(span.end) });
+  if (by === 'kind') return;
   if (!NAMES.has(by)) return go({ [by]: row.name });
   const reply = await loadJson<{ rows: { id: string }[] }>('api/slices', {
     run: state.run.id,
@@ -250,20 +253,39 @@ function IdlePane({ state, span }: { state: TimelineState; span: Span }) {
   );
 }
 
+/* What the table is by: as chosen; else ops, or where the tracks of the box hold none, names. */
+function useBy(tracks: string | undefined): {
+  asked: string;
+  setBy: (by: string) => void;
+  note: (top: TopList) => void;
+} {
+  const [chosen, setBy] = useState<string | null>(null);
+  const [without, setWithout] = useState<string | null>(null); // tracks of no op
+  const asked = chosen ?? (tracks !== undefined && tracks === without ? 'name' : 'op');
+  const note = (top: TopList): void => {
+    if (tracks !== undefined && top.by === 'op' && top.row_count === 0 && without !== tracks) setWithout(tracks);
+  };
+  return { asked, setBy, note };
+}
+
 export function WindowPane({ state, span, range }: { state: TimelineState; span: Span; range: boolean }) {
-  const [asked, setBy] = useState('op');
+  const tracks = state.rangeTracks.value?.join(',') ?? restriction.value.track;
+  const { asked, setBy, note } = useBy(tracks);
   const [sort, setSort] = useState('-self_ps');
   const params = {
     run: state.run.id,
     by: asked,
     ...restriction.value,
+    ...(tracks === undefined ? {} : { track: tracks }),
     start_ps: span.start,
     end_ps: span.end,
     sort,
     limit: ROWS_MAX,
   };
   const idle = asked === 'idle';
-  const top = useSteady<TopList>(idle ? null : 'api/top', { ...params, spread: 'none' });
+  const counters = asked === 'counters';
+  const top = useSteady<TopList>(idle || counters ? null : 'api/top', { ...params, spread: 'none' });
+  useEffect(() => void (top.data && note(top.data)), [top.data]);
   const rows = top.data?.rows ?? [];
   const by = top.data?.by ?? asked;
   const light = (row: TopRow | null) =>
@@ -278,7 +300,7 @@ export function WindowPane({ state, span, range }: { state: TimelineState; span:
         <label>
           by
           <select value={asked} onChange={(event) => setBy(event.currentTarget.value)}>
-            {BY.map((one) => (
+            {[...BY, ...(countersIn(state).length > 0 ? ['counters'] : [])].map((one) => (
               <option key={one}>{one}</option>
             ))}
           </select>
@@ -293,6 +315,7 @@ export function WindowPane({ state, span, range }: { state: TimelineState; span:
         </a>
       </div>
       {idle && <IdlePane state={state} span={span} />}
+      {counters && <CountersPane state={state} span={span} />}
       {top.error && <Failed error={top.error} />}
       {rows.length > 0 && (
         <Table
