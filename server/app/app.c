@@ -25,10 +25,16 @@
 #include "remote/remote.h"
 #include "serve/dispatch/budget.h"
 #include "serve/http/http.h"
+#include "serve/kept/found_steps.h"
 #include "serve/route.h"
 #include "store/user.h"
 
-enum { CHUNK_RUNS = 1000, SUMS_BYTES_MAX = 128 << 20, DESCRIPTORS_MAX = 20480 };
+enum {
+    CHUNK_RUNS = 1000,
+    SUMS_BYTES_MAX = 128 << 20,
+    STEPS_BYTES_MAX = 48 << 20,
+    DESCRIPTORS_MAX = 20480
+};
 
 static int exit_code(enum status status)
 {
@@ -332,8 +338,10 @@ int app_serve_until_signal(struct app *app, const void *data)
     int caught;
 
     app->services.sums = block_sum_cache_create(SUMS_BYTES_MAX);
+    app->services.found_steps = found_steps_create(STEPS_BYTES_MAX);
     if (http_start(&options, &app->services, &http, &err) != OK) {
         block_sum_cache_destroy(app->services.sums);
+        found_steps_destroy(app->services.found_steps);
         return err.code == ERR_CONFLICT && app_use_running(&app->options, app->arena)
                    ? EXIT_OK
                    : app_failed(&err);
@@ -351,6 +359,7 @@ int app_serve_until_signal(struct app *app, const void *data)
     instance_withdraw(cache_dir(app->cache), http_port(http));
     http_stop(http);
     block_sum_cache_destroy(app->services.sums);
+    found_steps_destroy(app->services.found_steps);
     return EXIT_OK;
 }
 

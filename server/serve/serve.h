@@ -59,7 +59,8 @@ struct services { /* what handlers may reach; filled by app.c. Function pointers
                              uint64_t *ret_bytes, struct error *err);
     struct block_sum_cache
         *sums; /* analyse/scan/block_sums.h; NULL: windows are walked slice by slice */
-    struct uploads *uploads; /* files that browsers bring; NULL: none are taken, because: */
+    struct found_steps *found_steps; /* serve/kept/found_steps.h; NULL: they are found each time */
+    struct uploads *uploads;         /* files that browsers bring; NULL: none are taken, because: */
     const char *uploads_refusal;
     /* What a file is, without reading it whole; ERR_UNSUPPORTED with the reason: no profile. */
     enum status (*identify)(void *ingest, const char *path, struct arena *arena,

@@ -4,6 +4,7 @@
 #include "analyse/steps/steps.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyse/steps/steps_parts.h"
 #include "base/bisect.h"
@@ -369,35 +370,36 @@ static uint32_t *order_steps(struct step_list *list)
     return places;
 }
 
-/* Those that are asked for; `places` becomes where each stands among them. */
-static void keep_asked(const struct run_traces *run, const struct restriction *restriction,
-                       const struct step_list *list, uint32_t *places, struct arena *arena,
-                       struct steps *ret)
+/* Those of *ret that are asked for; NULL where all are, else where each stands among them. */
+static uint32_t *keep_asked(const struct run_traces *run, const struct restriction *restriction,
+                            struct arena *arena, struct steps *ret)
 {
     struct asked_range *ranges = order_ranges(restriction, arena);
     uint32_t range_count = join_ranges(ranges, restriction->step_range_count);
     const bool *hosts = hosts_asked(run, restriction, arena);
-    uint32_t *kept = memory_resize(NULL, (size_t)list->count + 1, sizeof *kept);
+    const uint32_t all_count = ret->count;
+    uint32_t *kept = memory_resize(NULL, (size_t)all_count + 1, sizeof *kept);
 
-    ret->items = arena_array(arena, struct step, list->count);
-    for (uint32_t i = 0; i < list->count; i++) {
-        const struct step *step = &list->items[i];
+    ret->count = ret->warmup_count = ret->cut_count = ret->ahead_max = 0;
+    for (uint32_t i = 0; i < all_count; i++) {
+        const struct step step = ret->items[i];
 
         kept[i] = NO_OWNER;
-        if (!is_asked(restriction, ranges, range_count, hosts, step))
+        if (!is_asked(restriction, ranges, range_count, hosts, &step))
             continue;
         kept[i] = ret->count;
-        ret->items[ret->count] = *step;
+        ret->items[ret->count] = step;
         ret->items[ret->count].ordinal = ret->count;
         ret->count++;
-        ret->warmup_count += step->warmup;
-        ret->cut_count += step->cut && !step->warmup;
-        ret->ahead_max = step->ahead > ret->ahead_max ? step->ahead : ret->ahead_max;
+        ret->warmup_count += step.warmup;
+        ret->cut_count += step.cut && !step.warmup;
+        ret->ahead_max = step.ahead > ret->ahead_max ? step.ahead : ret->ahead_max;
     }
     ret->ordinal_count = ret->count;
-    for (uint32_t i = 0; i < list->count; i++)
-        places[i] = kept[places[i]];
+    if (ret->count < all_count)
+        return kept;
     free(kept);
+    return NULL;
 }
 
 static enum step_time most_of_times(const struct steps *steps)
@@ -410,6 +412,17 @@ static enum step_time most_of_times(const struct steps *steps)
     for (int rule = 0; rule <= STEP_TIME_NEXT; rule++)
         best = counts[rule] > counts[best] ? (enum step_time)rule : best;
     return best;
+}
+
+void steps_keep_asked(const struct run_traces *run, const struct restriction *restriction,
+                      struct arena *arena, struct steps *ret)
+{
+    uint32_t *places = keep_asked(run, restriction, arena, ret);
+
+    ret->time_rule = most_of_times(ret);
+    if (places != NULL)
+        move_owners(run, (uint32_t **)(uintptr_t)ret->owners, places);
+    free(places);
 }
 
 enum status steps_find(const struct run_traces *run, const struct restriction *restriction,
@@ -458,11 +471,14 @@ enum status steps_find(const struct run_traces *run, const struct restriction *r
                                   &ret->confidence_text, &contradicted);
     if (contradicted)
         take_back(&list, owners, run, arena, ret);
-    keep_asked(run, restriction, &list, places, arena, ret);
-    ret->time_rule = most_of_times(ret);
     move_owners(run, owners, places);
     ret->owners = (const uint32_t *const *)owners;
+    ret->count = list.count;
+    ret->items = arena_array(arena, struct step, list.count);
+    if (list.count > 0)
+        memcpy(ret->items, list.items, list.count * sizeof *list.items);
     free(places);
     free(list.items);
+    steps_keep_asked(run, restriction, arena, ret);
     return OK;
 }

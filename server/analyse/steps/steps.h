@@ -109,6 +109,10 @@ static inline bool step_counts(const struct steps *steps, const struct step *ste
 MUST_CHECK enum status steps_find(const struct run_traces *run,
                                   const struct restriction *restriction, struct arena *arena,
                                   struct steps *ret, struct error *err);
+/* Leaves of all steps of a run those that `restriction` lets through, as steps_find does; what they
+ * own is changed where it stands. */
+void steps_keep_asked(const struct run_traces *run, const struct restriction *restriction,
+                      struct arena *arena, struct steps *ret);
 /* Fills `time` of each. */
 void steps_breakdown(const struct run_traces *run, struct steps *steps);
 /* The same, and keeps what each lane did where that is little: who walks these steps again then

@@ -3,6 +3,7 @@
 #include "serve/kept/shared.h"
 
 #include "serve/answer/etag.h"
+#include "serve/kept/found_steps.h"
 
 static const struct restriction whole = {0};
 
@@ -74,6 +75,37 @@ struct memo *request_memo(struct request *req, const struct run_traces *run,
     return memo != NULL ? memo : memo_create(run, restriction, req->arena);
 }
 
+/* Of what a question says of steps, their family and expression change which there are; files
+ * beside the hosts may do so, too. */
+static bool steps_are_the_runs(const struct request *req, const struct run_traces *run,
+                               const struct restriction *restriction, struct hash128 *ret_key)
+{
+    const struct run_record *record = request_run_known(req);
+
+    return req->services->found_steps != NULL && run->other_count == 0 &&
+           restriction->family.count == 0 && restriction->step_regex.count == 0 && record != NULL &&
+           record->host_count == run->host_count &&
+           answer_key_of(STR("steps found"), record, ret_key);
+}
+
+static enum status find_steps(struct request *req, const struct run_traces *run,
+                              const struct restriction *restriction, struct steps *ret,
+                              struct error *err)
+{
+    struct found_steps *found = req->services->found_steps;
+    struct hash128 key;
+
+    if (!steps_are_the_runs(req, run, restriction, &key))
+        return steps_find(run, restriction, req->arena, ret, err);
+    if (!found_steps_get(found, key, run, req->arena, ret)) {
+        TRY(steps_find(run, &whole, req->arena, ret, err));
+        if (!request_damaged(req))
+            found_steps_put(found, key, run, ret);
+    }
+    steps_keep_asked(run, restriction, req->arena, ret);
+    return OK;
+}
+
 enum status request_steps(struct request *req, const struct run_traces *run,
                           const struct restriction *restriction, struct steps *ret,
                           struct error *err)
@@ -82,7 +114,7 @@ enum status request_steps(struct request *req, const struct run_traces *run,
     const struct steps *steps;
 
     if (memo == NULL)
-        return steps_find(run, restriction, req->arena, ret, err);
+        return find_steps(req, run, restriction, ret, err);
     TRY(memo_steps(memo, &steps, err));
     *ret = *steps;
     return OK;
