@@ -18,7 +18,7 @@ OWN = {"/api/tiles", "/api/trace", "/api/bundle", "/api/hlo", "/api/slice", "/ap
        "/api/diff", "/api/compare", "/api/memory"}  # asked by a function of their own below
 
 
-def get(path, **query):
+def get(path, /, **query):
     return "GET", path, {name: value for name, value in query.items() if value is not None}, None
 
 
