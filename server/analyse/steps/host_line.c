@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "analyse/steps/device_line.h"
 #include "base/bisect.h"
 
 /* Each keeps a group of slices: 6 MB. Threads behind are left out, and steps_left_out() says so. */
@@ -65,6 +66,7 @@ struct doing_names doing_names_create(const struct trace *trace, bool has_device
 {
     struct doing_names names = {.trace = trace,
                                 .has_devices = has_devices,
+                                .in_place = has_devices && !device_work_on_tracks(trace),
                                 .known = memory_zeroed((size_t)trace->name_count + 1, 1)};
     return names;
 }
@@ -90,9 +92,13 @@ static enum host_doing doing_of_slice(const struct doing_names *names, enum kind
     uint8_t known = __atomic_load_n(&names->known[name], __ATOMIC_RELAXED);
 
     if (known == 0) {
-        doing = doing_of(KIND_HOST, trace_name(names->trace, name));
+        struct str text = trace_name(names->trace, name);
+
+        doing = doing_of(KIND_HOST, text);
         if (names->has_devices && doing <= DOING_COMMUNICATION)
             doing = DOING_OTHER;
+        if (names->in_place && str_equal(text, STR("np.asarray(jax.Array)")))
+            doing = DOING_WAIT;
         known = (uint8_t)(1 + doing);
         __atomic_store_n(&names->known[name], known, __ATOMIC_RELAXED);
     }

@@ -31,6 +31,7 @@ struct skipped { /* step slices, ascending: they say when, not what */
 struct doing_names {
     const struct trace *trace;
     bool has_devices;
+    bool in_place;  /* devices are threads of the host: who takes an array waits for it */
     uint8_t *known; /* by name: doing + 1; 0 not looked at */
 };
 /* Is it a thread of the host that has slices, and none that a profiler keeps about itself? */

@@ -11,6 +11,9 @@
  *   the call  by its time, where no arrow leads to a thread with steps: autograd
  *   order     executions of a program, as many as steps or a multiple of them
  *   time      in which step it began
+ *
+ * A device whose programs were all called by other threads, while the steps' own threads call those
+ * of another device, works for others: what an actor did in the meantime is no part of the step.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +60,8 @@ struct owning {
     bool one_thread;                 /* all are on the same */
     bool overlap; /* some of a thread: which one holds a call depends on the last */
     uint32_t *of_execution;
+    bool by_time; /* so the last call was told */
+    bool *execution_by_time;
     bool *told; /* by program, behind them ops of none: launches of some of its ops are known */
     const struct row *row;         /* of the last call */
     track_id thread;               /* of that row */
@@ -184,6 +189,7 @@ static uint32_t find_step_of_call(struct owning *owning, slice_id slice, bool by
     }
     if (!by_time || !owning->one_thread || first_ps == INT64_MIN)
         return NO_OWNER;
+    owning->by_time = true;
     place = place_at(owning, owning->places[0].thread, first_ps);
     if (!launch_track_has_arrows(owning->reader, asked))
         return keep_span(owning, asked, place);
@@ -192,12 +198,15 @@ static uint32_t find_step_of_call(struct owning *owning, slice_id slice, bool by
 
 static uint32_t step_of_call(struct owning *owning, slice_id slice, bool by_time)
 {
+    owning->by_time = false;
     if (slice < owning->trace->slice_count) {
         const struct call_span *span = span_of(owning, slice);
 
         if (!owning->overlap && span->row == owning->row && slice >= span->first &&
-            slice < span->end && (by_time || has_steps(owning, owning->thread)))
+            slice < span->end && (by_time || has_steps(owning, owning->thread))) {
+            owning->by_time = !has_steps(owning, owning->thread);
             return span->step;
+        }
     }
     return find_step_of_call(owning, slice, by_time);
 }
@@ -272,6 +281,7 @@ static void own_executions(struct owning *owning)
 
         owning->of_execution[i] =
             launch == NO_SLICE ? NO_OWNER : step_of_call(owning, launch, true);
+        owning->execution_by_time[i] = launch != NO_SLICE && owning->by_time;
         ask |= launch == NO_SLICE;
     }
     ask = ask && device_work_on_tracks(owning->trace);
@@ -325,12 +335,14 @@ static uint32_t owner_of_launch(struct owning *owning, const struct attributed *
     uint32_t execution = entry->execution, step = UNTOLD;
     bool told = true;
 
+    owning->by_time = false;
     if (entry->launch != NO_SLICE) {
         step = step_of_call(owning, entry->launch, true);
     } else if (execution != NO_EXECUTION) {
         told = of->executions[execution].launch != NO_SLICE;
         if (told || owning->of_execution[execution] != NO_OWNER)
             step = owning->of_execution[execution];
+        owning->by_time = owning->execution_by_time[execution];
     } else {
         told = false;
     }
@@ -353,24 +365,70 @@ static uint32_t owner_of_untold(struct owning *owning, const struct attributed *
     return owner_by_time(owning, entry->start_ps);
 }
 
+enum { TOLD_BY_CALL = 1, TOLD_BY_TIME = 2 };
+
+static uint32_t device_of(const struct attribution *of, int32_t device, uint32_t near)
+{
+    for (uint32_t tries = 0; tries < of->device_count && of->devices[near].device != device;
+         tries++)
+        near = (near + 1) % of->device_count;
+    return near;
+}
+
+/* How launches of programs on each device were told. */
+static void note_device(const struct owning *owning, const struct attributed *entry, uint32_t *near,
+                        uint8_t *devices)
+{
+    const struct attribution *of = owning->of;
+
+    if (of->device_count == 0 || of->ops[entry->op].program == NO_PROGRAM)
+        return;
+    *near = device_of(of, entry->device, *near);
+    devices[*near] |= owning->by_time ? TOLD_BY_TIME : TOLD_BY_CALL;
+}
+
+/* What a device did whose calls only fell into steps, where another's were made by them. */
+static void disown_others(const struct attribution *of, const uint8_t *devices, uint32_t *ret)
+{
+    bool any_called = false, any_other = false;
+    uint32_t near = 0;
+
+    for (uint32_t i = 0; i < of->device_count; i++) {
+        any_called |= (devices[i] & TOLD_BY_CALL) != 0;
+        any_other |= devices[i] == TOLD_BY_TIME;
+    }
+    for (uint32_t i = 0; any_called && any_other && i < of->entry_count; i++) {
+        near = device_of(of, of->entries[i].device, near);
+        if (devices[near] == TOLD_BY_TIME)
+            ret[i] = NO_OWNER;
+    }
+}
+
 static void own_marked(struct owning *owning, uint32_t *ret)
 {
     const struct attribution *of = owning->of;
-    uint32_t untold = 0;
+    uint8_t *devices = memory_zeroed((size_t)of->device_count + 1, sizeof *devices);
+    uint32_t untold = 0, near = 0;
 
     owning->reader = launch_reader_create(owning->trace);
     owning->of_execution =
         memory_resize(NULL, (size_t)of->execution_count + 1, sizeof *owning->of_execution);
+    owning->execution_by_time = memory_zeroed((size_t)of->execution_count + 1, sizeof(bool));
     owning->told = memory_zeroed((size_t)owning->trace->program_count + 1, sizeof *owning->told);
     own_executions(owning);
     for (uint32_t i = 0; i < of->entry_count; i++) {
         ret[i] = owner_of_launch(owning, &of->entries[i]);
         untold += ret[i] == UNTOLD;
+        if (ret[i] < UNTOLD)
+            note_device(owning, &of->entries[i], &near, devices);
     }
     for (uint32_t i = 0; untold > 0 && i < of->entry_count; i++) {
         if (ret[i] == UNTOLD)
             ret[i] = owner_of_untold(owning, &of->entries[i]);
     }
+    disown_others(of, devices, ret);
+    free(devices);
+    free(owning->execution_by_time);
     free(owning->of_execution);
     free(owning->told);
     launch_reader_free(owning->reader);

@@ -3,6 +3,7 @@
 part of the loop, micro-batches within steps, actors beside a learner, stages on several devices. Run with four devices."""
 
 import asyncio
+import queue
 import threading
 
 import jax
@@ -156,6 +157,38 @@ def actors_beside_a_learner(run):
             thread.join()
     return {"count": 12, "first": 0, "step_s": times, "family": "train", "idle": 0,
             "ops": {str(k): {"jit_learn": 1} for k in (0, 5, 11)}}
+
+
+@program
+def learner_waits_for_actors(run):
+    """The main thread marks a learner on device 0, and waits in each span for what threads made on devices 1 and 2, then for its own work."""
+    learn, state = on(0, "learn", 12)
+    actors, ended, seen, times = [on(device, f"act_{device}", 3) for device in (1, 2)], threading.Event(), queue.Queue(1), []
+
+    def act(step, state):
+        while not ended.is_set():
+            _, choice = step(state)
+            choice = float(choice)
+            try:
+                seen.put(choice, timeout=1)
+            except queue.Full:
+                pass
+    threads = [threading.Thread(target=act, args=actor) for actor in actors]
+    for thread in threads:
+        thread.start()
+    with run.record():
+        for number in range(12):
+            begun = now()
+            with mark(number):
+                seen.get()
+                state, loss = learn(state)
+                loss.block_until_ready()
+            times.append(now() - begun)
+    ended.set()
+    for thread in threads:
+        thread.join()
+    return {"count": 12, "first": 0, "step_s": times, "span_s": times, "family": "train",
+            "ops": {str(k): {"jit_learn": 1, "jit_act_1": 0, "jit_act_2": 0} for k in (0, 5, 11)}}
 
 
 @program

@@ -498,6 +498,31 @@ static void lanes_are_no_threads(void **state)
     run_end(&run);
 }
 
+/* On the host's own processor nobody copies an array out: who takes it waits until it is there. */
+static void taking_an_array(void **state)
+{
+    (void)state;
+
+    for (int on_host = 0; on_host < 2; on_host++) {
+        struct made_run run;
+
+        run_begin(&run);
+        run_slice(&run, run_thread(&run, "python"), 0, 40, "np.asarray(jax.Array)", KIND_HOST);
+        if (on_host == 1)
+            run_cpu_op(&run, run_thread(&run, "pool"), 5, 10, "dot.1", 7, 1, 0, 0);
+        else
+            run_slice(&run, run_stream(&run, "Stream #7", ROLE_NONE, 0), 5, 10, "gemm",
+                      KIND_COMPUTE);
+        run_finish(&run);
+        struct device_time time = breakdown_of(&run.host, 0, 40);
+
+        CHECK_INT("busy", time.busy_ps, 10);
+        CHECK_INT("waits", time.doing_ps[DOING_WAIT], on_host == 1 ? 30 : 0);
+        CHECK_INT("copies", time.doing_ps[DOING_TRANSFER], on_host == 1 ? 0 : 30);
+        run_end(&run);
+    }
+}
+
 static void doings(void **state)
 {
     (void)state;
@@ -545,6 +570,7 @@ int main(void)
         cmocka_unit_test(handed_on),
         cmocka_unit_test(the_same_worker_ends_it),
         cmocka_unit_test(roles),
+        cmocka_unit_test(taking_an_array),
         cmocka_unit_test(doings),
         cmocka_unit_test(lanes_are_no_threads),
     };
