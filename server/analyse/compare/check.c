@@ -3,9 +3,11 @@
 #include "analyse/compare/check.h"
 
 #include <limits.h>
+#include <math.h>
 
 #include "analyse/compare/diff_parts.h"
 #include "analyse/compare/trend_metrics.h"
+#include "analyse/compare/work.h"
 #include "analyse/compiles/compiles.h"
 #include "analyse/memory/memory.h"
 #include "base/distance.h"
@@ -372,6 +374,81 @@ static enum status check_runs(const struct diff_side *const *a, uint32_t a_count
     return OK;
 }
 
+static void put_work(const struct work_change *work, const struct judge_rule *rule,
+                     struct check_work *ret)
+{
+    *ret = (struct check_work){
+        .is_same = work->is_same,
+        .on_host = work->on_host,
+        .slower = work->slower,
+        .what = work->what,
+        .more = judge_lists(work->a.work_ps, work->a.count, work->b.work_ps, work->b.count, rule),
+        .even = judge_lists(work->a.time_ps, work->a.count, work->b.time_ps, work->b.count, rule)};
+    ret->known = ret->more.shift.a_median > 0 && ret->even.shift.a_median > 0 &&
+                 ret->more.seen_from >= 0 && ret->even.seen_from >= 0; /* else too few steps */
+}
+
+static void say_maybe(struct judgement *judged, const char *reason)
+{
+    judged->answer = JUDGED_MAYBE;
+    judged->steps_needed = STEPS_UNKNOWN;
+    judged->reason = reason;
+}
+
+/* The same share of another median. */
+static int64_t seen_from_of(const struct judgement *judged, int64_t median)
+{
+    return (int64_t)llround((double)judged->seen_from * (double)median /
+                            (double)judged->shift.a_median);
+}
+
+/* The answer of the steps' work, and of their time at one speed, as far as the time itself allows
+ * it. Other work and other waiting are not told apart where both changed. */
+static void judge_at_speed(const struct check_work *work, bool fills, const struct judge_rule *rule,
+                           struct judgement *ret)
+{
+    const struct judgement *more = &work->more, *even = &work->even;
+    bool does_more = more->answer == JUDGED_REGRESSED, lasts = even->answer == JUDGED_REGRESSED;
+    bool is_worse = (does_more && (fills || lasts)) || (lasts && work->is_same);
+    bool is_longer = ret->shift.delta > ret->allowed, may_be = ret->shift.high > ret->allowed;
+    int64_t median = ret->shift.a_median;
+
+    ret->seen_from = seen_from_of(fills ? more : even, median);
+    if (is_worse && may_be) {
+        ret->answer = JUDGED_REGRESSED;
+        ret->reason = NULL;
+    } else if (is_worse) {
+        say_maybe(ret, "its steps do more or wait longer, though they took less time");
+    } else if ((lasts || even->answer == JUDGED_MAYBE) && may_be) {
+        say_maybe(ret, "its steps may wait longer; use a baseline of several runs");
+    } else if (is_longer) {
+        say_maybe(ret, "the same ops took longer, as they do while others use the processor; use "
+                       "a baseline of several runs");
+    } else if (rule->must_see > 0 && (double)ret->seen_from > rule->must_see * (double)median) {
+        say_maybe(ret, "a slowdown of the size to be detected may have been missed");
+        ret->answer = JUDGED_UNKNOWN;
+    } else {
+        ret->answer = JUDGED_OK;
+        ret->reason = NULL;
+    }
+}
+
+/* What a step does, and on a host's processor the answer by that. */
+static enum status weigh_work(const struct diff_side *const sides[2], const struct judge_rule *rule,
+                              struct arena *arena, struct check *ret, struct error *err)
+{
+    struct work_change work;
+
+    TRY(work_compare(sides, arena, &work, err));
+    if (!work.known)
+        return OK;
+    put_work(&work, rule, &ret->work);
+    if (ret->work.known && work.on_host)
+        judge_at_speed(&ret->work, work.fills, rule, &ret->judged);
+    ret->reason = str_of(ret->judged.reason);
+    return OK;
+}
+
 enum status check_run(const struct diff_side *const *a, uint32_t a_count, const struct diff_side *b,
                       const struct check_question *question, const struct judge_rule *rule,
                       struct arena *arena, struct check *ret, struct error *err)
@@ -400,5 +477,7 @@ enum status check_run(const struct diff_side *const *a, uint32_t a_count, const 
         return OK;
     }
     take_judged(ret, judge(question, samples, &own));
-    return OK;
+    return question->metric == METRIC_STEP_TIME && !question->has_limit
+               ? weigh_work(sides, &own, arena, ret, err)
+               : OK;
 }

@@ -12,6 +12,10 @@
  * sentence says so. Of utilisation and compute's share less is worse, of all others more. A
  * baseline of several runs has a spread, for single values, too.
  *
+ * Where the devices are a host's processor, step_time is judged at the speed at which the ops of
+ * both runs ran (work.h): more work and more waiting are told, and slower ops are a "maybe", for a
+ * processor that others use, too, makes them slower by any factor.
+ *
  * Warm-up steps do not count. What a run does not hold is "unknown" with the reason, and never ok:
  * an op that one run alone has, too. An op that none of the runs has was mistyped, and fails.
  */
@@ -43,12 +47,23 @@ const char *check_metric_word(size_t index);
 enum unit check_metric_unit(const struct check_question *question);
 bool check_metric_parse(struct str text, struct check_question *ret);
 
+struct check_work { /* of step_time: what a step does, whatever the speed of the machine: work.h */
+    bool known;
+    bool is_same;          /* the same ops, each as often */
+    bool on_host;          /* devices are a host's processor: the answer is by `more` and `even` */
+    double slower;         /* how long the ops of both runs took: 1.5 times as long */
+    struct str what;       /* the op that says most of the change; "" */
+    struct judgement more; /* of the work of the steps, */
+    struct judgement even; /* and of their time, at the baseline's speed */
+};
+
 struct check {
     struct check_question question;
     struct judgement judged;
     enum unit unit;
     uint32_t a_count, b_count; /* of measurements */
     uint32_t run_count;        /* of the baseline */
+    struct check_work work;    /* of step_time against a baseline */
     struct str reason;         /* of maybe and unknown: as judged, or what is missing; else "" */
     bool is_measured;          /* both values are known */
     bool is_of_one_value;      /* of each run: there is no spread */

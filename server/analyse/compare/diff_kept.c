@@ -4,7 +4,7 @@
  *   by steps?  steps  items  hash of their names  warm-ups  cut  "basis"  mean  kinds...  doings...
  *   duration, number    of each step
  *   self time, count    of each item
- *   has series?         self time of each item in each step
+ *   has series?         self time of each item in each step, then how often it ran
  *
  * Numbers are varints, signed ones with their sign in the lowest bit. Who keeps them answers for
  * that they are of this very run and of this program; a length that does not fit is still none.
@@ -73,8 +73,10 @@ void diff_pack(const struct measured *measured, struct text *text)
     put_all(text, measured->numbers, measured->step_count);
     put_sums(text, measured);
     pb_put_varint(text, measured->series != NULL);
-    if (measured->series != NULL)
+    if (measured->series != NULL) {
         put_all(text, measured->series, (size_t)measured->ops.count * measured->step_count);
+        put_all(text, measured->events, (size_t)measured->ops.count * measured->step_count);
+    }
 }
 
 struct reader { /* at its end it is sticky: all that follows is 0 */
@@ -168,7 +170,9 @@ bool diff_unpack(struct bytes bytes, struct arena *arena, struct measured *ret)
     ret->durs_ps = read_list(&reader, step_count, arena);
     ret->numbers = read_list(&reader, step_count, arena);
     read_sums(&reader, arena, ret);
-    if (read_varint(&reader) != 0)
+    if (read_varint(&reader) != 0) {
         ret->series = read_list(&reader, (uint64_t)ret->ops.count * step_count, arena);
+        ret->events = read_list(&reader, (uint64_t)ret->ops.count * step_count, arena);
+    }
     return !reader.is_cut && reader.at == reader.end;
 }

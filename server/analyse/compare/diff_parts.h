@@ -22,6 +22,7 @@ struct measured { /* a side */
     struct match_run ops;
     struct diff_sums *sums; /* by item of `ops` */
     int64_t *series;        /* [item * step_count + step]: self time; NULL: too many */
+    int64_t *events;        /* likewise, of all devices together: how often it ran */
     int64_t *durs_ps;       /* of the steps */
     int64_t *numbers;       /* of the steps: of several hosts, each */
     uint32_t step_count;    /* at least 1: a capture is one, of each host */

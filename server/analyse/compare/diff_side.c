@@ -24,6 +24,7 @@ struct gather { /* what one part of a walk adds up */
     int64_t *self_ps; /* by op */
     uint64_t *counts;
     int64_t *series; /* by item and step; NULL */
+    int64_t *events; /* likewise */
 };
 
 struct walk { /* of one host */
@@ -78,9 +79,13 @@ static void add_block(void *data, const struct op_block *block)
 
         uint32_t step = step_of_entry(gather, entry, block->first + i);
 
-        if (step != NO_OWNER)
-            gather->series[(size_t)gather->item_of[entry->op] * gather->step_count + step] +=
-                block->self_ps[i];
+        if (step == NO_OWNER)
+            continue;
+
+        size_t at = (size_t)gather->item_of[entry->op] * gather->step_count + step;
+
+        gather->series[at] += block->self_ps[i];
+        gather->events[at]++;
     }
 }
 
@@ -127,8 +132,10 @@ static void fork_part(struct walk *walk, uint32_t part, const struct gather *lik
     walk->parts[part] = *like;
     walk->parts[part].self_ps = arena_array(arena, int64_t, op_count);
     walk->parts[part].counts = arena_array(arena, uint64_t, op_count);
-    if (series_count > 0)
+    if (series_count > 0) {
         walk->parts[part].series = arena_array(arena, int64_t, series_count);
+        walk->parts[part].events = arena_array(arena, int64_t, series_count);
+    }
 }
 
 /* A host's devices as one. */
@@ -151,9 +158,12 @@ static void join_parts(const struct walk *walk, size_t series_count, struct meas
         ps_add(&ret->sums[first->item_of[op]].self_ps, self_ps / lanes);
         ret->sums[first->item_of[op]].count += (double)count / (double)lanes;
     }
-    for (uint32_t part = 0; part < walk->part_count; part++)
-        for (size_t i = 0; i < series_count; i++)
+    for (uint32_t part = 0; part < walk->part_count; part++) {
+        for (size_t i = 0; i < series_count; i++) {
             ret->series[i] += walk->parts[part].series[i] / lanes;
+            ret->events[i] += walk->parts[part].events[i];
+        }
+    }
 }
 
 /* What the attribution holds of each op, where that is all that is asked. */
@@ -344,8 +354,10 @@ static enum status measure_ops(const struct diff_side *side, const struct steps 
     if (ret->by_steps)
         ask_for(steps, arena, &restriction);
     ret->sums = arena_array(arena, struct diff_sums, ret->ops.count);
-    if (ret->by_steps && (uint64_t)ret->ops.count * ret->step_count <= SERIES_MAX)
+    if (ret->by_steps && (uint64_t)ret->ops.count * ret->step_count <= SERIES_MAX) {
         ret->series = arena_array(arena, int64_t, (size_t)ret->ops.count * ret->step_count);
+        ret->events = arena_array(arena, int64_t, (size_t)ret->ops.count * ret->step_count);
+    }
     TRY(restrict_run(side->run, &restriction, arena, &selections, &count, err));
     for (uint32_t i = 0; i < count; i++) {
         if (selections[i].host->attribution != NULL)

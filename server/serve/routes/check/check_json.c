@@ -31,6 +31,34 @@ static struct str unit_word(enum unit unit)
 }
 
 /* Of what a limit is asked there is a value and its bounds, and no difference. */
+static void put_shares(struct json *json, const char *key, const struct shift *shift)
+{
+    double whole = (double)shift->a_median;
+
+    json_key(json, key);
+    json_open(json, '{');
+    json_put_real(json, "share", (double)shift->delta / whole);
+    json_put_real(json, "low", (double)shift->low / whole);
+    json_put_real(json, "high", (double)shift->high / whole);
+    json_close(json, '}');
+}
+
+static void put_work(struct json *json, const struct check_work *work)
+{
+    if (!work->known) {
+        json_put_null(json, "work");
+        return;
+    }
+    json_key(json, "work");
+    json_open(json, '{');
+    json_put_bool(json, "same", work->is_same);
+    put_shares(json, "more", &work->more.shift);
+    json_put_real(json, "slower", work->slower);
+    put_shares(json, "at_speed", &work->even.shift);
+    json_put_text_or_null(json, "what", work->what);
+    json_close(json, '}');
+}
+
 static void put_check(struct json *json, const struct check *check, struct str sentence)
 {
     const struct shift *shift = &check->judged.shift;
@@ -64,6 +92,7 @@ static void put_check(struct json *json, const struct check *check, struct str s
         json_put_integer(json, "steps_needed", check->judged.steps_needed);
     else
         json_put_null(json, "steps_needed");
+    put_work(json, &check->work);
     json_put_text_or_null(json, "reason", check->reason);
     json_close(json, '}');
 }

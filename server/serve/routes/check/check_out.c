@@ -61,11 +61,50 @@ static void say_difference(struct text *out, const struct check *check, double c
     }
     text_puts(out, "; allowed: ");
     put_share(out, check->judged.allowed, shift->a_median);
-    if (check->judged.answer == JUDGED_REGRESSED || check->judged.seen_from < 0)
+}
+
+/* Where devices are a host's processor: the time without what slowed it. */
+static void say_at_speed(struct text *out, const struct shift *even)
+{
+    text_puts(out, "; ");
+    put_share(out, even->delta, even->a_median);
+    text_puts(out, " (");
+    put_share(out, even->low, even->a_median);
+    text_puts(out, " \xe2\x80\xa6 ");
+    put_share(out, even->high, even->a_median);
+    text_puts(out, ") if its ops were as fast as the baseline's");
+}
+
+static void say_work(struct text *out, const struct check_work *work)
+{
+    const struct shift *more = &work->more.shift;
+
+    if (work->on_host)
+        say_at_speed(out, &work->even.shift);
+    if (more->low > 0 || more->high < 0) {
+        text_putf(out, "; its steps do %.1f %% %s work",
+                  100 * fabs((double)more->delta / (double)more->a_median),
+                  more->delta > 0 ? "more" : "less");
+        if (work->what.count > 0)
+            text_putf(out, ": %.*s", STR_ARG(work->what));
+    } else if (work->is_same) {
+        text_puts(out, "; its steps do the same work");
+    }
+}
+
+#define TOO_NOISY 0.05 /* of the baseline: what is seen from there on only */
+
+static void say_power(struct text *out, const struct check *check)
+{
+    const struct shift *shift = &check->judged.shift;
+    bool is_noisy = (double)check->judged.seen_from > TOO_NOISY * (double)shift->a_median;
+
+    if (check->judged.answer == JUDGED_REGRESSED || check->judged.seen_from < 0 ||
+        shift->a_median <= 0)
         return;
-    text_puts(out, "; seen from ");
+    text_puts(out, is_noisy ? "; too noisy to see less than " : "; seen from ");
     put_share(out, check->judged.seen_from, shift->a_median);
-    text_puts(out, " on");
+    text_puts(out, is_noisy ? "" : " on");
 }
 
 static void say_limit(struct text *out, const struct check *check, double confidence)
@@ -89,10 +128,14 @@ struct str check_sentence(const struct check *check, double confidence, struct a
     bool is_open = check->judged.answer == JUDGED_MAYBE || check->judged.answer == JUDGED_UNKNOWN;
 
     text_putf(&text, "%.*s %s: ", STR_ARG(check->question.text), words[check->judged.answer]);
-    if (check->is_measured && check->question.has_limit)
+    if (check->is_measured && check->question.has_limit) {
         say_limit(&text, check, confidence);
-    else if (check->is_measured)
+    } else if (check->is_measured) {
         say_difference(&text, check, confidence);
+        if (check->work.known)
+            say_work(&text, &check->work);
+        say_power(&text, check);
+    }
     if (check->reason.count > 0)
         text_putf(&text, "%s%.*s", check->is_measured ? "; " : "", STR_ARG(check->reason));
     if (check->run_count > 1)

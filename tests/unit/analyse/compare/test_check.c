@@ -2,6 +2,8 @@
 /* Metrics of two runs as the gate measures them. */
 #include "unit/analyse/made_run.h"
 
+#include <math.h>
+
 #include "analyse/compare/check.h"
 
 enum { STEPS = 8 };
@@ -44,6 +46,95 @@ static struct check ask(const struct run_traces *a, const struct run_traces *b, 
              check_run(baseline, a == NULL ? 0 : 1, &sides[1], &question, &rule, arena, &ret, &err),
              &err);
     return ret;
+}
+
+/* What each step of a program with HLO does: so many dots, one sort or none, then nothing. */
+struct work {
+    int dots;
+    int64_t dot_ps, sort_ps, wait_ps;
+    uint64_t fingerprint; /* 0: the profile holds none */
+};
+
+static void make_work(struct made_run *run, const struct work *work)
+{
+    int64_t at_ps = 0;
+
+    run_begin(run);
+    if (work->fingerprint != 0) {
+        run_program(run, 7, "jit_f", work->fingerprint, (const char *const[]){"dot.1", "", NULL});
+        run_program(run, 8, "jit_g", 901, (const char *const[]){"sort.1", "", NULL});
+    }
+    track_id python = run_thread(run, "python"), pool = run_thread(run, "pool");
+    for (int64_t step = 0; step < STEPS; step++) {
+        int64_t busy_ps = work->dots * work->dot_ps + work->sort_ps;
+
+        run_slice(run, python, at_ps, busy_ps + work->wait_ps, "train", KIND_HOST);
+        run_int(run, "_r", 1);
+        run_int(run, "step_num", step);
+        for (int i = 0; i < work->dots; i++)
+            run_cpu_op(run, pool, at_ps + i * work->dot_ps, work->dot_ps - 1, "dot.1", 7, step, 0,
+                       0);
+        if (work->sort_ps > 0)
+            run_cpu_op(run, pool, at_ps + busy_ps - work->sort_ps, work->sort_ps - 1, "sort.1", 8,
+                       step, 0, 0);
+        at_ps += busy_ps + work->wait_ps + 10;
+    }
+    run_finish(run);
+}
+
+/* On a processor that others use, too, all ops are slower by any factor: that is no regression, and
+ * hides none. */
+static void a_busy_machine_changes_no_work(void **state)
+{
+    static const struct work usual = {
+        .dots = 100, .dot_ps = 1000, .wait_ps = 1000, .fingerprint = 9};
+    static const struct {
+        const char *what;
+        struct work work;
+        enum judged answer;
+        bool known, is_same;
+        double more; /* work, in hundredths */
+    } rows[] = {
+        {"the same", {100, 1000, 0, 1000, 9}, JUDGED_OK, true, true, 0},
+        {"the same, twice as slow", {100, 2000, 0, 2000, 9}, JUDGED_MAYBE, true, true, 0},
+        {"more often", {104, 1000, 0, 1000, 9}, JUDGED_REGRESSED, true, false, 4},
+        {"more often, twice as slow", {104, 2000, 0, 2000, 9}, JUDGED_REGRESSED, true, false, 4},
+        {"more often, on a machine so much faster",
+         {104, 500, 0, 500, 9},
+         JUDGED_MAYBE,
+         true,
+         false,
+         4},
+        {"less often, twice as slow", {90, 2000, 0, 2000, 9}, JUDGED_MAYBE, true, false, -10},
+        {"something new", {100, 2000, 10000, 2000, 9}, JUDGED_REGRESSED, true, false, 5},
+        {"it waits longer", {100, 1000, 0, 90000, 9}, JUDGED_REGRESSED, true, true, 0},
+        {"nothing in common", {100, 2000, 0, 1000, 10}, JUDGED_REGRESSED, false, false, 0},
+        {"no program is known", {100, 2000, 0, 1000, 0}, JUDGED_REGRESSED, false, false, 0},
+    };
+    struct made_run before;
+    (void)state;
+
+    make_work(&before, &usual);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct arena *arena = arena_create();
+        struct made_run after;
+
+        make_work(&after, &rows[i].work);
+        struct check check = ask(&before.run, &after.run, "step_time", 0, arena);
+        const struct check_work *work = &check.work;
+
+        CHECK_INT(rows[i].what, check.judged.answer, rows[i].answer);
+        CHECK(rows[i].what, work->known == rows[i].known && work->is_same == rows[i].is_same);
+        CHECK(rows[i].what, (check.judged.answer == JUDGED_MAYBE) == (check.reason.count > 0));
+        double more = work->known
+                          ? 100 * (double)work->more.shift.delta / (double)work->more.shift.a_median
+                          : 0;
+
+        CHECK(rows[i].what, fabs(more - rows[i].more) < 0.2);
+        arena_destroy(arena);
+        run_end(&after);
+    }
+    run_end(&before);
 }
 
 /* A name that no run has was mistyped: that is no answer, and never ok. */
@@ -232,6 +323,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_mistyped_op_fails),
         cmocka_unit_test(several_runs_of_a_baseline),
+        cmocka_unit_test(a_busy_machine_changes_no_work),
         cmocka_unit_test(metrics),
         cmocka_unit_test(hosts_are_one),
         cmocka_unit_test(a_run_without_steps_is_not_ok),
