@@ -7,6 +7,7 @@
 
 #include "analyse/compare/diff_parts.h"
 #include "analyse/steps/device_line.h"
+#include "trace/ps.h"
 
 #define COMMON_LEAST 0.5 /* of each run's ops, by time: else no speed can be told */
 #define FILLED_LEAST 0.8 /* of a mean step, while ops ran */
@@ -54,7 +55,7 @@ static const uint32_t *items_of(const struct match *match, int side, uint32_t *r
 }
 
 struct sum { /* of a match, in one step or all */
-    double self_ps, events;
+    double took, events;
 };
 
 static struct sum sum_of(const struct measured *side, const struct match *match, int which,
@@ -68,17 +69,17 @@ static struct sum sum_of(const struct measured *side, const struct match *match,
         size_t row = (size_t)items[i] * side->step_count;
 
         for (uint32_t step = from; step < to; step++) {
-            ret.self_ps += (double)side->series[row + step];
+            ret.took += (double)side->series[row + step];
             ret.events += (double)side->events[row + step];
         }
     }
     return ret;
 }
 
-struct worth {        /* of one step, or several */
-    double common_ps; /* what both runs do the same, at a's speed, */
-    double took_ps;   /* and what it took here */
-    double changed_ps;
+struct worth {     /* of one step, or several */
+    double common; /* ps: what both runs do the same, at a's speed, */
+    double took;   /* and what it took here */
+    double changed;
 };
 
 static struct worth worth_of(const struct valuing *valuing, int which, uint32_t step)
@@ -90,10 +91,10 @@ static struct worth worth_of(const struct valuing *valuing, int which, uint32_t 
             sum_of(&valuing->sides[which], &valuing->matches[i], which, step, step + 1);
 
         if (valuing->common[i]) {
-            ret.common_ps += sum.events * valuing->price_ps[i];
-            ret.took_ps += sum.self_ps;
+            ret.common += sum.events * valuing->price_ps[i];
+            ret.took += sum.took;
         } else {
-            ret.changed_ps += sum.self_ps;
+            ret.changed += sum.took;
         }
     }
     return ret;
@@ -111,13 +112,13 @@ static struct worth value_steps(const struct valuing *valuing, int which, struct
     ret->time_ps = arena_array(arena, int64_t, ret->count);
     for (uint32_t step = 0; step < ret->count; step++) {
         struct worth worth = worth_of(valuing, which, step);
-        double faster = worth.took_ps > 0 ? worth.common_ps / worth.took_ps : 1;
+        double faster = worth.took > 0 ? worth.common / worth.took : 1;
 
-        ret->work_ps[step] = (int64_t)llround(worth.common_ps + worth.changed_ps * faster);
+        ret->work_ps[step] = (int64_t)llround(worth.common + worth.changed * faster);
         ret->time_ps[step] = (int64_t)llround((double)side->durs_ps[step] * faster);
-        sum.common_ps += worth.common_ps;
-        sum.took_ps += worth.took_ps;
-        sum.changed_ps += worth.changed_ps * faster;
+        sum.common += worth.common;
+        sum.took += worth.took;
+        sum.changed += worth.changed * faster;
     }
     return sum;
 }
@@ -134,10 +135,9 @@ static struct str tell_most(const struct valuing *valuing, struct arena *arena)
         struct sum a = sum_of(&sides[0], match, 0, 0, sides[0].step_count);
         struct sum b = sum_of(&sides[1], match, 1, 0, sides[1].step_count);
         double a_times = a.events / sides[0].step_count, b_times = b.events / sides[1].step_count;
-        double more_ps =
-            valuing->common[i]
-                ? fabs(b_times - a_times) * valuing->price_ps[i]
-                : fabs(b.self_ps / sides[1].step_count - a.self_ps / sides[0].step_count);
+        double more_ps = valuing->common[i]
+                             ? fabs(b_times - a_times) * valuing->price_ps[i]
+                             : fabs(b.took / sides[1].step_count - a.took / sides[0].step_count);
 
         if (more_ps <= most_ps)
             continue;
@@ -174,7 +174,7 @@ static double filled(const struct diff_measured *told)
     int64_t left_ps = told->mean_ps;
 
     for (int doing = 0; doing < DOING_COUNT; doing++)
-        left_ps -= told->doing_ps[doing];
+        ps_add(&left_ps, -told->doing_ps[doing]);
     return told->mean_ps > 0 ? (double)left_ps / (double)told->mean_ps : 0;
 }
 
@@ -193,7 +193,7 @@ static bool find_common(struct valuing *valuing, struct arena *arena)
     const struct measured *sides = valuing->sides;
     bool *common = arena_array(arena, bool, (size_t)valuing->count + 1);
     double *price_ps = arena_array(arena, double, (size_t)valuing->count + 1);
-    double all_ps[2] = {0}, common_ps[2] = {0};
+    double of_all[2] = {0}, of_both[2] = {0};
 
     for (uint32_t i = 0; i < valuing->count; i++) {
         struct sum sums[2];
@@ -201,16 +201,16 @@ static bool find_common(struct valuing *valuing, struct arena *arena)
         for (int side = 0; side < 2; side++) {
             sums[side] =
                 sum_of(&sides[side], &valuing->matches[i], side, 0, sides[side].step_count);
-            all_ps[side] += sums[side].self_ps;
+            of_all[side] += sums[side].took;
         }
         common[i] = is_common(sides, &valuing->matches[i]) && sums[0].events > 0;
         for (int side = 0; common[i] && side < 2; side++)
-            common_ps[side] += sums[side].self_ps;
-        price_ps[i] = common[i] ? sums[0].self_ps / sums[0].events : 0;
+            of_both[side] += sums[side].took;
+        price_ps[i] = common[i] ? sums[0].took / sums[0].events : 0;
     }
     valuing->common = common;
     valuing->price_ps = price_ps;
-    return common_ps[0] > COMMON_LEAST * all_ps[0] && common_ps[1] > COMMON_LEAST * all_ps[1];
+    return of_both[0] > COMMON_LEAST * of_all[0] && of_both[1] > COMMON_LEAST * of_all[1];
 }
 
 enum status work_compare(const struct diff_side *const sides[2], struct arena *arena,
@@ -238,7 +238,7 @@ enum status work_compare(const struct diff_side *const sides[2], struct arena *a
     ret->known = true;
     (void)value_steps(&valuing, 0, arena, &ret->a);
     of_b = value_steps(&valuing, 1, arena, &ret->b);
-    ret->slower = of_b.common_ps > 0 ? of_b.took_ps / of_b.common_ps : 1;
+    ret->slower = of_b.common > 0 ? of_b.took / of_b.common : 1;
     ret->is_same = each_as_often(&valuing);
     ret->on_host = is_on_host(sides[0]->run) && is_on_host(sides[1]->run);
     ret->fills =
