@@ -116,8 +116,10 @@ int main(int argc, char **argv)
         return index_store_main(argc - 1, argv + 1);
     if (strcmp(verb, "index") == 0)
         return index_main(argc - 1, argv + 1);
-    if (strcmp(verb, "serve") == 0)
+    if (strcmp(verb, "serve") == 0) {
+        memory_restart(argv);
         return app_serve(argc - 1, argv + 1);
+    }
     if (strcmp(verb, "complete") == 0)
         return app_complete(argc - 2, argv + 2);
     if (strcmp(verb, "open") == 0)
@@ -144,5 +146,6 @@ int main(int argc, char **argv)
     }
     if (is_no_word(verb))
         return EXIT_USAGE;
+    memory_restart(argv);
     return app_serve(argc, argv);
 }

@@ -297,6 +297,7 @@ static void limit_memory(const struct options *options)
     const char *rule;
     uint64_t most = memory_limit(&rule);
 
+    memory_prepare_threads();
     memory_prepare();
     if (options->memory_bytes_max > 0)
         budget_set(options->memory_bytes_max, "--memory-max");

@@ -29,6 +29,8 @@ struct hasher *hasher_create(void)
     struct hasher *hasher = memory_resize(NULL, 1, sizeof(*hasher));
 
     hasher->state = XXH3_createState();
+    for (unsigned i = 0; hasher->state == NULL && memory_try_again(i); i++)
+        hasher->state = XXH3_createState();
     if (hasher->state == NULL)
         memory_refused(0, 0);
     XXH3_128bits_reset(hasher->state);

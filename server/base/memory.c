@@ -23,6 +23,9 @@ enum {
     WAIT_MS = 10000,
     LOOK_MS = 20,
     FEW_ARENAS = 2,
+    ARENAS_MAX = 16,
+    CORES_AN_ARENA = 4,
+    LARGE_BYTES = 128 << 10,
     PATH_SIZE = 4096,
     LIMIT_SHARE = 8, /* so near its limit a process has reached it: not all it has is known */
 };
@@ -148,6 +151,71 @@ void memory_prepare(void)
     atomic_store(&prepared, true);
 }
 
+/* Setting the size stops glibc from raising it to that of each piece that is freed. */
+void memory_prepare_threads(void)
+{
+#ifdef __GLIBC__
+    long arenas = sysconf(_SC_NPROCESSORS_ONLN) / CORES_AN_ARENA;
+
+    if (arenas < FEW_ARENAS || address_limit() < FEW_BYTES)
+        arenas = FEW_ARENAS;
+    mallopt(M_ARENA_MAX, arenas < ARENAS_MAX ? (int)arenas : ARENAS_MAX);
+    mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+#endif
+}
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define TUNABLES "GLIBC_TUNABLES"
+#define NO_THREAD_CACHES "glibc.malloc.tcache_count=0"
+
+static void set_tunables(const char *value)
+{
+    if (value == NULL || value[0] == '\0')
+        unsetenv(TUNABLES);
+    else
+        setenv(TUNABLES, value, 1);
+}
+
+/* What was set for this process is not for those that it starts. */
+static void take_back_tunables(const char *set)
+{
+    char value[PATH_SIZE];
+    size_t count = strlen(set), own = sizeof NO_THREAD_CACHES - 1;
+
+    if (count >= sizeof value || count < own || strcmp(set + count - own, NO_THREAD_CACHES) != 0)
+        return;
+    memcpy(value, set, count - own);
+    value[count > own ? count - own - 1 : 0] = '\0';
+    set_tunables(value);
+}
+
+void memory_restart(char *const *argv)
+{
+    const char *set = getenv(TUNABLES);
+    char path[PATH_SIZE], before[PATH_SIZE], value[PATH_SIZE];
+    ssize_t count = readlink("/proc/self/exe", path, sizeof path);
+
+    if (set != NULL && strstr(set, "glibc.malloc.tcache_count=") != NULL) {
+        take_back_tunables(set);
+        return;
+    }
+    if (count <= 0 || (size_t)count >= sizeof path ||
+        snprintf(before, sizeof before, "%s", set != NULL ? set : "") >= (int)sizeof before ||
+        snprintf(value, sizeof value, "%s%s%s", before, before[0] != '\0' ? ":" : "",
+                 NO_THREAD_CACHES) >= (int)sizeof value)
+        return;
+    path[count] = '\0';
+    set_tunables(value);
+    execv(path, argv);
+    set_tunables(before);
+}
+#else
+void memory_restart(char *const *argv)
+{
+    (void)argv;
+}
+#endif
+
 /* The reserve once, then patience: who computes beside this one ends, and gives back. */
 static void make_room(unsigned tries)
 {
@@ -163,14 +231,20 @@ static void make_room(unsigned tries)
         nanosleep(&pause, NULL);
 }
 
+bool memory_try_again(unsigned tries)
+{
+    if (!atomic_load(&prepared) || tries >= WAIT_MS / LOOK_MS)
+        return false;
+    make_room(tries);
+    return true;
+}
+
 void *memory_calloc(size_t count, size_t size)
 {
     void *memory = calloc(count, size);
 
-    for (unsigned i = 0; memory == NULL && atomic_load(&prepared) && i < WAIT_MS / LOOK_MS; i++) {
-        make_room(i);
+    for (unsigned i = 0; memory == NULL && memory_try_again(i); i++)
         memory = calloc(count, size);
-    }
     return memory;
 }
 
@@ -178,10 +252,8 @@ void *memory_realloc(void *memory, size_t bytes)
 {
     void *larger = realloc(memory, bytes);
 
-    for (unsigned i = 0; larger == NULL && atomic_load(&prepared) && i < WAIT_MS / LOOK_MS; i++) {
-        make_room(i);
+    for (unsigned i = 0; larger == NULL && memory_try_again(i); i++)
         larger = realloc(memory, bytes);
-    }
     return larger;
 }
 

@@ -21,9 +21,19 @@ uint64_t memory_limit(const char **ret_rule);
  * From then on an allocation that the system refuses has the reserve, and waits for others to free
  * theirs; after 10 s the process ends. */
 void memory_prepare(void);
+/* For a server, first of all: glibc keeps pieces for each thread that freed them, until that thread
+ * ends, and is told not to in the environment alone. So the program starts once more, with that; it
+ * returns in the second, and where there can be none. */
+void memory_restart(char *const *argv);
+/* For hundreds of threads that live as long as the process: they share few pools, and what is
+ * large is the system's again once it is freed. Before any of them starts. */
+void memory_prepare_threads(void);
 /* Is the reserve gone? Then nothing large is begun. */
 bool memory_is_short(void);
 
+/* A library was refused memory, so many times before: true, after a pause, as long as the wait
+ * lasts. */
+bool memory_try_again(unsigned tries);
 /* As calloc and realloc: NULL after the wait. */
 void *memory_calloc(size_t count, size_t size);
 void *memory_realloc(void *memory, size_t bytes);

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """One server for hours: runs come, change and go, files are uploaded and deleted, events are followed, SQL and every
 route are asked without end. A line a minute; it fails where the server ends, an answer is a 5xx that nobody asked for,
-or memory, descriptors or threads have grown at the end beyond what the first tenth of the time saw (of a short one the first half hour, or half:
-until then each thread has used as much of its stack as it will). Each kind of question must have been answered.
+or memory, descriptors or threads have grown at the end beyond what the first tenth of the time saw, which begins when each thread
+has answered: until then each needs a stack. Each kind of question must have been answered.
 
     python3 tests/http/soak.py HOURS
 """
@@ -22,10 +22,9 @@ import common
 import harness
 from common import RUN, ask
 from questions import questions
-from test_flat import asked_never, numbers
+from test_flat import A_CONNECTION, WORKERS, ask_all, asked_never, numbers
 
-GROWTH_KB_MAX, GROWTH_COUNT_MAX = 8 << 10, 16
-WARM_S = 1800
+GROWTH_KB_MAX, GROWTH_COUNT_MAX = 4 << 10, 16
 SQL = ["select name, count(*), sum(self_ps) from ops group by name order by 3 desc limit {}", "select count(*) from slices where dur_ps > {}",
        "select * from steps limit {}"]
 seen, over = collections.Counter(), threading.Event()
@@ -106,6 +105,10 @@ def main():
     hours = float(sys.argv[1]) if len(sys.argv) > 1 else 24
     place, dice = harness.Place(), random.Random(1)
     server, early, late = common.serve_samples(place), {}, {}
+    server.until_settled()
+    routes = list(questions(server).items())
+    ask_all(server, [route for route in routes if route[0] in ("/api/overview", "/api/findings")], 2 * WORKERS * A_CONNECTION // 4)
+    ask_all(server, routes, 2 * WORKERS * A_CONNECTION // 4)
     threads = [until_over(work) for work in works(server, place, dice)]
     began, ends = time.monotonic(), time.monotonic() + hours * 3600
     for one in threads:
@@ -114,7 +117,7 @@ def main():
     while time.monotonic() < ends and server.process.poll() is None:
         time.sleep(minute)
         now = figures(server)
-        first = time.monotonic() - began < max(hours * 360, min(WARM_S, hours * 1800)) + minute
+        first = time.monotonic() - began < hours * 360 + minute
         for name, value in now.items():
             (early if first else late).setdefault(name, []).append(value)
         print(f"{time.monotonic() - began:8.0f} s", now, dict(seen), flush=True)

@@ -127,6 +127,16 @@ static int move_inside(void)
     return result(rename(inside, moved));
 }
 
+static int make_directory_inside(void)
+{
+    return result(mkdirat(AT_FDCWD, moved, 0700));
+}
+
+static int make_directory_outside(void)
+{
+    return result(mkdirat(AT_FDCWD, "/tmp/jviewd-sandbox-made", 0700));
+}
+
 static int connect_out(void)
 {
     const struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(80)};
@@ -230,6 +240,18 @@ static int change_times(void)
     return result(utimes(outside, NULL));
 }
 
+static int change_times_inside(void)
+{
+    int fd = open(inside, O_RDWR | O_CLOEXEC);
+
+    return fd < 0 ? errno : result(futimens(fd, NULL));
+}
+
+static int change_times_by_name(void)
+{
+    return result(utimensat(AT_FDCWD, outside, NULL, 0));
+}
+
 static int queue_calls(void)
 {
     struct io_uring_params parameters = {0};
@@ -285,54 +307,63 @@ enum { SYS = 1000, ABORT }; /* ended by SIGSYS, by SIGABRT */
 struct row {
     const char *name;
     int (*attempt)(void);
-    int decoder, query, finalizer; /* how it ends there */
+    int decoder, unpacker, query, finalizer; /* how it ends there */
 };
 
 static const struct row rows[] = {
-    {"read /etc/passwd", read_passwd, EACCES, EACCES, EACCES},
-    {"read a file outside", read_outside, EACCES, EACCES, EACCES},
-    {"climb out", climb_out, EACCES, EACCES, EACCES},
-    {"list /", list_root, EACCES, EACCES, EACCES},
-    {"read another's memory", read_memory_of_others, EACCES, EACCES, EACCES},
-    {"write its memory as a file", write_own_memory, EACCES, EACCES, EACCES},
-    {"write a file outside", write_outside, EACCES, EACCES, EACCES},
-    {"make a file outside", make_outside, EACCES, EACCES, EACCES},
-    {"make a nameless file outside", make_nameless_outside, EACCES, EACCES, EACCES},
-    {"move a file out", move_out, EACCES, SYS, EACCES},
-    {"remove a file outside", remove_outside, EACCES, SYS, EACCES},
-    {"make a file inside", make_inside, DONE, EACCES, DONE},
-    {"make a nameless file inside", make_nameless, DONE, EACCES, DONE},
-    {"read inside", read_inside, DONE, DONE, DONE},
-    {"write inside", write_inside, DONE, EACCES, DONE},
-    {"move inside", move_inside, DONE, SYS, DONE},
-    {"connect", connect_out, SYS, SYS, EPERM},
-    {"a socket to itself", speak_to_neighbours, SYS, SYS, EPERM},
-    {"run a program", run_program, SYS, SYS, EACCES},
-    {"ptrace", trace_parent, SYS, SYS, EPERM},
-    {"read another's memory by a call", peek, SYS, SYS, EPERM},
-    {"kill", kill_parent, SYS, SYS, EPERM},
-    {"kill by thread", kill_thread_of_parent, SYS, SYS, EPERM},
-    {"fork", fork_one, SYS, SYS, DONE},
-    {"start a thread", start_thread, DONE, SYS, DONE},
-    {"a namespace", new_namespace, SYS, SYS, DONE},
-    {"mount", mount_one, SYS, SYS, EPERM},
-    {"code in new memory", make_code, SYS, SYS, DONE},
-    {"code in old memory", make_memory_code, SYS, SYS, DONE},
-    {"change rights", change_rights, SYS, SYS, EPERM},
-    {"change times", change_times, SYS, SYS, EPERM},
-    {"io_uring", queue_calls, SYS, SYS, EPERM},
-    {"bpf", load_program_into_kernel, SYS, SYS, EPERM},
-    {"type into the terminal", type_into_terminal, SYS, SYS, EPERM},
-    {"lift a limit", lift_limit, SYS, SYS, DONE},
-    {"handle refusals", handle_refusals, SYS, SYS, DONE},
-    {"handle refusals, number of 64 bits", handle_refusals_by_long_number, SYS, SYS, DONE},
-    {"abort", end_by_abort, ABORT, ABORT, ABORT},
-    {"take memory", take_memory, DONE, DONE, DONE},
+    {"read /etc/passwd", read_passwd, EACCES, EACCES, EACCES, EACCES},
+    {"read a file outside", read_outside, EACCES, EACCES, EACCES, EACCES},
+    {"climb out", climb_out, EACCES, EACCES, EACCES, EACCES},
+    {"list /", list_root, EACCES, EACCES, EACCES, EACCES},
+    {"read another's memory", read_memory_of_others, EACCES, EACCES, EACCES, EACCES},
+    {"write its memory as a file", write_own_memory, EACCES, EACCES, EACCES, EACCES},
+    {"write a file outside", write_outside, EACCES, EACCES, EACCES, EACCES},
+    {"make a file outside", make_outside, EACCES, EACCES, EACCES, EACCES},
+    {"make a nameless file outside", make_nameless_outside, EACCES, EACCES, EACCES, EACCES},
+    {"move a file out", move_out, EACCES, EACCES, SYS, EACCES},
+    {"remove a file outside", remove_outside, EACCES, EACCES, SYS, EACCES},
+    {"make a file inside", make_inside, DONE, DONE, EACCES, DONE},
+    {"make a nameless file inside", make_nameless, DONE, DONE, EACCES, DONE},
+    {"read inside", read_inside, DONE, DONE, DONE, DONE},
+    {"write inside", write_inside, DONE, DONE, EACCES, DONE},
+    {"make a directory inside", make_directory_inside, SYS, DONE, SYS, DONE},
+    {"make a directory outside", make_directory_outside, SYS, EACCES, SYS, EACCES},
+    {"move inside", move_inside, DONE, DONE, SYS, DONE},
+    {"connect", connect_out, SYS, SYS, SYS, EPERM},
+    {"a socket to itself", speak_to_neighbours, SYS, SYS, SYS, EPERM},
+    {"run a program", run_program, SYS, SYS, SYS, EACCES},
+    {"ptrace", trace_parent, SYS, SYS, SYS, EPERM},
+    {"read another's memory by a call", peek, SYS, SYS, SYS, EPERM},
+    {"kill", kill_parent, SYS, SYS, SYS, EPERM},
+    {"kill by thread", kill_thread_of_parent, SYS, SYS, SYS, EPERM},
+    {"fork", fork_one, SYS, SYS, SYS, DONE},
+    {"start a thread", start_thread, DONE, DONE, SYS, DONE},
+    {"a namespace", new_namespace, SYS, SYS, SYS, DONE},
+    {"mount", mount_one, SYS, SYS, SYS, EPERM},
+    {"code in new memory", make_code, SYS, SYS, SYS, DONE},
+    {"code in old memory", make_memory_code, SYS, SYS, SYS, DONE},
+    {"change rights", change_rights, SYS, SYS, SYS, EPERM},
+    {"change times", change_times, SYS, SYS, SYS, EPERM},
+    {"change times by a name", change_times_by_name, SYS, SYS, SYS, EPERM},
+    {"change times of what is open", change_times_inside, SYS, DONE, EACCES, EPERM},
+    {"io_uring", queue_calls, SYS, SYS, SYS, EPERM},
+    {"bpf", load_program_into_kernel, SYS, SYS, SYS, EPERM},
+    {"type into the terminal", type_into_terminal, SYS, SYS, SYS, EPERM},
+    {"lift a limit", lift_limit, SYS, SYS, SYS, DONE},
+    {"handle refusals", handle_refusals, SYS, SYS, SYS, DONE},
+    {"handle refusals, number of 64 bits", handle_refusals_by_long_number, SYS, SYS, SYS, DONE},
+    {"abort", end_by_abort, ABORT, ABORT, ABORT, ABORT},
+    {"take memory", take_memory, DONE, DONE, DONE, DONE},
 };
 
 static bool enter_decoder(struct error *err)
 {
     return sandbox_decoder(own, err) == OK;
+}
+
+static bool enter_unpacker(struct error *err)
+{
+    return sandbox_unpacker(own, err) == OK;
 }
 
 static bool enter_query(struct error *err)
@@ -387,7 +418,7 @@ static void tries(bool (*enter)(struct error *), size_t expected)
 
         touch(inside);
         touch(outside);
-        unlink(moved);
+        (void)remove(moved);
         int ended = end_of(enter, rows[i].attempt, nowhere);
         if (ended == *wanted)
             continue;
@@ -412,6 +443,13 @@ static void from_a_decoder(void **state)
     (void)state;
     needs(SANDBOX_FILES | SANDBOX_CALLS);
     tries(enter_decoder, offsetof(struct row, decoder));
+}
+
+static void from_an_unpacker(void **state)
+{
+    (void)state;
+    needs(SANDBOX_FILES | SANDBOX_CALLS);
+    tries(enter_unpacker, offsetof(struct row, unpacker));
 }
 
 static void from_a_query(void **state)
@@ -475,9 +513,8 @@ static int remove_places(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(from_a_decoder),
-        cmocka_unit_test(from_a_query),
-        cmocka_unit_test(from_a_finalizer),
+        cmocka_unit_test(from_a_decoder), cmocka_unit_test(from_an_unpacker),
+        cmocka_unit_test(from_a_query),   cmocka_unit_test(from_a_finalizer),
         cmocka_unit_test(last_words),
     };
     return cmocka_run_group_tests(tests, make_places, remove_places);

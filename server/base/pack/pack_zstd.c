@@ -19,13 +19,33 @@ struct zstd {
     bool inside, any; /* a frame is open; one was read */
 };
 
+static ZSTD_DCtx *unpacking(void)
+{
+    ZSTD_DCtx *context = ZSTD_createDCtx();
+
+    for (unsigned i = 0; context == NULL && memory_try_again(i); i++)
+        context = ZSTD_createDCtx();
+    if (context == NULL)
+        memory_refused(0, 0);
+    return context;
+}
+
+static ZSTD_CCtx *packing(void)
+{
+    ZSTD_CCtx *context = ZSTD_createCCtx();
+
+    for (unsigned i = 0; context == NULL && memory_try_again(i); i++)
+        context = ZSTD_createCCtx();
+    if (context == NULL)
+        memory_refused(0, 0);
+    return context;
+}
+
 static void *zstd_open(void)
 {
     struct zstd *zstd = memory_resize(NULL, 1, sizeof(*zstd));
 
-    *zstd = (struct zstd){.context = ZSTD_createDCtx()};
-    if (zstd->context == NULL)
-        memory_refused(0, 0);
+    *zstd = (struct zstd){.context = unpacking()};
     ZSTD_DCtx_setParameter(zstd->context, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
     return zstd;
 }
@@ -133,10 +153,10 @@ static struct contexts *thread_contexts(void)
 
     if (contexts == NULL) {
         contexts = memory_resize(NULL, 1, sizeof(*contexts));
-        *contexts = (struct contexts){.pack = ZSTD_createCCtx(), .unpack = ZSTD_createDCtx()};
-        if (contexts->pack == NULL || contexts->unpack == NULL ||
-            pthread_setspecific(contexts_key, contexts) != 0)
-            memory_refused(0, 0);
+        *contexts = (struct contexts){.pack = packing(), .unpack = unpacking()};
+        for (unsigned i = 0; pthread_setspecific(contexts_key, contexts) != 0; i++)
+            if (!memory_try_again(i))
+                memory_refused(0, 0);
     }
     return contexts;
 }
@@ -148,9 +168,12 @@ size_t zstd_bound(size_t count)
 
 size_t zstd_pack(void *to, size_t capacity, struct bytes from, int level)
 {
-    size_t count =
-        ZSTD_compressCCtx(thread_contexts()->pack, to, capacity, from.at, from.count, level);
+    ZSTD_CCtx *context = thread_contexts()->pack;
+    size_t count = ZSTD_compressCCtx(context, to, capacity, from.at, from.count, level);
 
+    for (unsigned i = 0;
+         ZSTD_getErrorCode(count) == ZSTD_error_memory_allocation && memory_try_again(i); i++)
+        count = ZSTD_compressCCtx(context, to, capacity, from.at, from.count, level);
     if (ZSTD_getErrorCode(count) == ZSTD_error_memory_allocation)
         memory_refused(0, 0);
     if (ZSTD_isError(count))

@@ -117,7 +117,7 @@ static const int decoder[] = {
 };
 
 /* Trees, with the times that they had. */
-static const int unpacker[] = {SCMP_SYS(mkdirat), SCMP_SYS(utimensat), SCMP_SYS(dup)};
+static const int unpacker[] = {SCMP_SYS(mkdirat), SCMP_SYS(dup)};
 
 /* It gives up more once it was told its files. */
 static const int query[] = {
@@ -272,6 +272,13 @@ static void allow_decoder(struct filter *filter)
     allow_if(filter, SCMP_SYS(clone), is_masked(0, CLONE_THREAD, CLONE_THREAD));
 }
 
+/* Times of what is open, and of nothing by its name: Landlock does not look at them. */
+static void allow_unpacker(struct filter *filter)
+{
+    allow_list(filter, unpacker, COUNT(unpacker));
+    allow_if(filter, SCMP_SYS(utimensat), is(1, 0));
+}
+
 static void allow_query(struct filter *filter)
 {
     const struct scmp_arg_cmp cpu[] = {is(0, 0), is(1, RLIMIT_CPU)};
@@ -295,7 +302,7 @@ static void fill(struct filter *filter, enum calls calls)
     if (calls == CALLS_DECODER || calls == CALLS_UNPACKER)
         allow_decoder(filter);
     if (calls == CALLS_UNPACKER)
-        allow_list(filter, unpacker, COUNT(unpacker));
+        allow_unpacker(filter);
     if (calls == CALLS_QUERY)
         allow_query(filter);
     (void)seccomp_attr_set(filter->context, SCMP_FLTATR_CTL_OPTIMIZE, 2);
