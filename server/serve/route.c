@@ -17,6 +17,7 @@ static const struct route *const all[] = {
     &route_overview,
     &route_findings,
     &route_top,
+    &route_op,
     &route_kernels,
     &route_roofline,
     &route_steps,

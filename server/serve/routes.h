@@ -9,8 +9,8 @@ extern const struct route route_healthz, route_readyz, route_metrics;
 extern const struct route route_page, route_assets, route_launch, route_launch_make;
 extern const struct route route_runs, route_run, route_tracks, route_slices, route_slice;
 extern const struct route route_tiles, route_counters, route_flows, route_chain, route_search;
-extern const struct route route_top, route_steps, route_hosts, route_overview, route_findings,
-    route_flame, route_memory;
+extern const struct route route_op, route_top, route_steps, route_hosts, route_overview,
+    route_findings, route_flame, route_memory;
 extern const struct route route_oom, route_hlo, route_compiles, route_transfers, route_threads;
 extern const struct route route_kernels, route_op_tree;
 extern const struct route route_critical, route_whatif;

@@ -63,6 +63,7 @@ ONLY = {
     "low-occupancy": ({"gpu"}, "kernels"),
     "dispatch-bound": ({"gpu"}, "kernels"),
     "slow-launch-calls": ({"gpu"}, "kernels"),
+    "elementwise-kernels": ({"gpu"}, "kernels"),
     "slow-bus": ({"gpu"}, "links between GPUs"),
     "pageable-transfers": ({"gpu"}, "copies that CUDA or HIP recorded"),
     "memory-donation": ({"jax"}, "modules with their aliases"),

@@ -27,6 +27,7 @@ def questions(server):
         "/api/chain": {"run": RUN, "slice": known["slice"], "limit": 2},
         "/api/search": {"run": RUN, "q": known["op"], "limit": 1},
         "/api/top": {"run": RUN, "limit": 2},
+        "/api/op": {"run": RUN, "name": known["op"], "step": "counted", "limit": 2},
         "/api/kernels": {"run": RUN, "limit": 2},
         "/api/roofline": {"run": RUN, "limit": 2},
         "/api/steps": {"run": RUN, "limit": 2},

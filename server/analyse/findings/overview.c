@@ -84,6 +84,25 @@ static struct str numbers_of(const struct steps *steps, struct arena *arena)
     return str_format(arena, "%" PRId64 "-%" PRId64, first, last);
 }
 
+/* A step of several hosts is one on each of them. */
+static void count_hosts(const struct run_traces *run, const struct steps *steps,
+                        struct arena *arena, struct overview *ret)
+{
+    uint32_t *counts = arena_array(arena, uint32_t, (size_t)run->host_count + 1);
+    uint32_t most = 0, least = UINT32_MAX;
+
+    for (uint32_t i = 0; i < steps->count; i++)
+        counts[steps->items[i].host] += counted_step(steps, &steps->items[i]);
+    for (uint32_t host = 0; host < run->host_count; host++) {
+        if (counts[host] == 0)
+            continue;
+        ret->step_hosts++;
+        most = counts[host] > most ? counts[host] : most;
+        least = counts[host] < least ? counts[host] : least;
+    }
+    ret->even_hosts = most == least;
+}
+
 static void fill_steps(const struct steps *steps, struct arena *arena, struct overview *ret)
 {
     int64_t *durs_ps = memory_resize(NULL, steps->count, sizeof(*durs_ps));
@@ -337,6 +356,7 @@ enum status overview(struct memo *memo, struct overview *ret, struct error *err)
     TRY(memory_summary(memo->run, memo->restriction, memo->arena, &ret->memory, err));
     TRY(find_snapshot(memo, ret, err));
     fill_steps(steps, memo->arena, ret);
+    count_hosts(memo->run, steps, memo->arena, ret);
     if (ret->counted == 0)
         TRY(fill_capture(memo, counted, ret, err));
     overview_threads(memo->run, steps, counted, memo->arena, ret);

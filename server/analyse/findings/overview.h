@@ -46,11 +46,13 @@ struct overview {
     uint32_t warmup_count; /* left out where any other step is left, ... */
     uint32_t cut_count;    /* as are those that the end of the recording cuts */
     enum step_time time_rule;
-    struct str others;  /* what else the program marks; "": nothing */
-    uint32_t ahead_max; /* how many steps the host was ahead of the devices at most */
-    int64_t host_ps;    /* spans of the counted steps: what the host took for them; -1: no spans */
-    uint32_t counted;   /* 0: no steps; the breakdown is over the capture */
-    struct str numbers; /* of the counted ones, as `step` takes them: "2-11"; "": no steps */
+    struct str others;   /* what else the program marks; "": nothing */
+    uint32_t ahead_max;  /* how many steps the host was ahead of the devices at most */
+    int64_t host_ps;     /* spans of the counted steps: what the host took for them; -1: no spans */
+    uint32_t counted;    /* 0: no steps; the breakdown is over the capture */
+    uint32_t step_hosts; /* that counted steps are of */
+    bool even_hosts;     /* as many on each of them */
+    struct str numbers;  /* of the counted ones, as `step` takes them: "2-11"; "": no steps */
     int64_t total_ps, median_ps, mean_ps, stdev_ps, min_ps, max_ps, p95_ps; /* counted > 0 */
     struct device_time time; /* means over devices, summed: kinds_ps sums to time_total_ps */
     int64_t time_total_ps;   /* of the counted steps; without them of the capture */

@@ -140,9 +140,14 @@ static void put_counted(struct text *out, const struct overview *overview, const
                        : overview->confidence == TRUST_MEDIUM ? "inferred "
                                                               : "guessed ";
     uint32_t excluded = overview->step_count - overview->counted;
+    bool on_each = overview->step_hosts > 1 && overview->even_hosts;
+    uint32_t count = on_each ? overview->counted / overview->step_hosts : overview->counted;
 
     text_putf(out, "%s%s%s %sstep%s", figure != NULL ? figure : "", figure != NULL ? " of " : "",
-              human_count(overview->counted).text, sure, overview->counted == 1 ? "" : "s");
+              human_count(count).text, sure, count == 1 ? "" : "s");
+    if (overview->step_hosts > 1)
+        text_putf(out, " %s %s hosts", on_each ? "on each of" : "of",
+                  human_count(overview->step_hosts).text);
     uint32_t warm = excluded > 0 ? excluded - overview->cut_count : 0;
 
     if (warm > 0)
@@ -183,7 +188,8 @@ static void put_step(struct text *out, const struct overview *overview)
                   human_count(overview->ahead_max).text, overview->ahead_max == 1 ? "" : "s");
     text_puts(out, ".");
     if (far)
-        text_putf(out, " Of the time of all %s steps", human_count(overview->counted).text);
+        text_putf(out, " Of the time of all %s steps%s", human_count(overview->counted).text,
+                  overview->step_hosts > 1 ? " of all hosts" : "");
 }
 
 /* A snapshot of memory alone has no time: what it holds, and who owns that. */

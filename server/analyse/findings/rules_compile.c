@@ -168,6 +168,13 @@ static struct str reason_of(struct memo *memo, const struct compile *compile)
     }
 }
 
+/* For so many shapes, or values of static arguments, that this is what is told of it. */
+static bool is_for_sizes(const struct again *again)
+{
+    return again->changes[CHANGE_SHAPE] >= SHAPES_MIN ||
+           again->changes[CHANGE_PROGRAM] >= SHAPES_MIN;
+}
+
 static enum status find_recompiles(struct memo *memo, struct finding_list *list, struct error *err)
 {
     const struct compiles *found;
@@ -186,7 +193,7 @@ static enum status find_recompiles(struct memo *memo, struct finding_list *list,
 
         if (reason.count == 0)
             reason = STR(", for an unknown reason");
-        if (again.count < AGAIN_MIN ||
+        if (again.count < AGAIN_MIN || is_for_sizes(&again) ||
             (double)again.total_ps < time_min * (double)counted->total_ps)
             continue;
 
@@ -313,21 +320,23 @@ static enum status find_sizes(struct memo *memo, struct finding_list *list, stru
     while (next_function(counted, compiles, count, &at, &again)) {
         uint32_t shapes = again.changes[CHANGE_SHAPE], programs = again.changes[CHANGE_PROGRAM];
 
-        if (shapes < SHAPES_MIN && programs < SHAPES_MIN)
+        if (!is_for_sizes(&again))
             continue;
 
+        const struct compile *last = again.items[again.count - 1];
+        struct str reason = reason_of(memo, last);
         bool by_shape = shapes >= programs;
         struct finding finding = {
-            .severity = SEVERITY_WARNING,
+            .severity =
+                again.counted_ps > counted->total_ps / 10 ? SEVERITY_CRITICAL : SEVERITY_WARNING,
             .confidence = by_shape ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM,
             .text = text_on_host(
                 memo, again.items[0]->host,
-                by_shape
-                    ? "The function %.*s was compiled for %u more shapes of its arguments, in %s."
-                    : "The function %.*s was compiled for %u more values of its static arguments, "
-                      "in %s.",
-                STR_ARG(again.items[0]->function), by_shape ? shapes : programs,
-                human_ps(again.total_ps).text),
+                "The function %.*s was compiled again %u times in %s, %u of them for %s%s%.*s.",
+                STR_ARG(last->function), again.count, human_ps(again.total_ps).text,
+                by_shape ? shapes : programs,
+                by_shape ? "other shapes of its arguments" : "other values of static arguments",
+                reason.count > 0 ? "; the last time" : "", STR_ARG(reason)),
             .remedy = by_shape ? STR("Pad to a few sizes, such as powers of two, and mask the "
                                      "rest, so that a few modules serve all sizes.")
                                : STR("Pass such values as arrays; arguments that must be static "
@@ -362,11 +371,11 @@ static enum status find_autotuning(struct memo *memo, struct finding_list *list,
     struct finding finding = {
         .severity = SEVERITY_INFO,
         .confidence = CONFIDENCE_HIGH,
-        .text = str_format(
-            memo->arena, "Autotuning takes %s of the %s of compilation, %s of it for %.*s.",
-            human_ps(tuned_ps).text, human_ps(total_ps).text,
-            most->phases_ps[PHASE_AUTOTUNE] > tuned_ps / 2 ? "most of it" : "above all",
-            STR_ARG(most->function)),
+        .text =
+            str_format(memo->arena, "Autotuning takes %s of the %s of compilation, %s for %.*s.",
+                       human_ps(tuned_ps).text, human_ps(total_ps).text,
+                       most->phases_ps[PHASE_AUTOTUNE] > tuned_ps / 2 ? "most of it" : "above all",
+                       STR_ARG(most->function)),
         .remedy = STR("Keep its results: {jax:a persistent compilation cache "
                       "(`jax_compilation_cache_dir`)}{jax+gpu:, or "
                       "`--xla_gpu_dump_autotune_results_to` and "

@@ -7,6 +7,7 @@
 #include "analyse/findings/findings.h"
 #include "analyse/findings/platform.h"
 #include "analyse/findings/rules_idle.h"
+#include "analyse/hlo/cost.h"
 #include "analyse/ops/kernels.h"
 #include "base/human.h"
 #include "trace/names/by_name.h"
@@ -345,13 +346,6 @@ static enum status find_ops_in_graphs(struct memo *memo, struct finding_list *li
     return OK;
 }
 
-static int64_t starved_by(const struct memo *memo, uint32_t host, const struct kernel_total *total)
-{
-    (void)memo;
-    (void)host;
-    return total->starved_ps;
-}
-
 /* Streams of one device may wait at once: what they waited is divided by how many there are. */
 static uint32_t stream_count(const struct trace *trace)
 {
@@ -361,6 +355,12 @@ static uint32_t stream_count(const struct trace *trace)
         count += trace->tracks[id].device >= 0 && trace->tracks[id].kind == TRACK_STREAM &&
                  trace->tracks[id].slice_count > 0 && !trace->tracks[id].derived;
     return count > 0 ? count : 1;
+}
+
+/* A part of what all streams waited, by the same measure. */
+static int64_t starved_by(const struct memo *memo, uint32_t host, const struct kernel_total *total)
+{
+    return total->starved_ps / stream_count(memo->run->hosts[host].trace);
 }
 
 static enum status find_dispatch_bound(struct memo *memo, struct finding_list *list,
@@ -402,6 +402,69 @@ static enum status find_dispatch_bound(struct memo *memo, struct finding_list *l
         finding_win(&finding, starved_ps < most_ps ? starved_ps : most_ps);
         finding_prove_count(&finding, "kernels that were launched late", count)->view = "kernels";
         prove_heaviest(memo, &finding, host, starved_by, "idle before");
+        findings_add(list, &finding);
+    }
+    return OK;
+}
+
+enum { ELEMENTWISE_LAUNCHES_MIN = 100, ELEMENTWISE_PERCENT_MIN = 30 };
+
+/* A kernel that a framework launched by itself, and that reads and writes memory for little
+ * arithmetic; what a compiler made is fused as far as it can. */
+static bool is_elementwise(const struct memo *memo, uint32_t host, const struct kernel_total *total)
+{
+    const struct attribution *of = attribution_of_host(memo, host);
+    uint32_t op = of->kernels[total->kernel].op;
+
+    if (of->costs == NULL || op >= of->op_count || of->ops[op].program != NO_PROGRAM)
+        return false;
+
+    struct str family = cost_family_words(of->costs[op].family);
+
+    return str_starts(family, STR("elementwise")) || str_starts(family, STR("copy"));
+}
+
+static int64_t elementwise_time(const struct memo *memo, uint32_t host,
+                                const struct kernel_total *total)
+{
+    return is_elementwise(memo, host, total) ? total->total_ps : 0;
+}
+
+static enum status find_elementwise(struct memo *memo, struct finding_list *list, struct error *err)
+{
+    (void)err;
+    for (uint32_t host = 0; host < memo->run->host_count; host++) {
+        const struct attribution *of = attribution_of_host(memo, host);
+        int64_t time_ps = 0;
+        uint64_t count = 0;
+
+        for (uint32_t i = 0; of != NULL && i < of->kernel_name_count; i++) {
+            const struct kernel_total *total = &of->kernel_by_name[i];
+
+            ps_add(&time_ps, elementwise_time(memo, host, total));
+            count += is_elementwise(memo, host, total) ? total->count : 0;
+        }
+        if (count < ELEMENTWISE_LAUNCHES_MIN ||
+            time_ps < kernel_time(of) / 100 * ELEMENTWISE_PERCENT_MIN)
+            continue;
+
+        struct finding finding = {
+            .severity = SEVERITY_WARNING,
+            .confidence = CONFIDENCE_MEDIUM,
+            .text = text_on_host(memo, host,
+                                 "elementwise and copy kernels take %s of the kernel time, %s in "
+                                 "%s launches: each reads its operands from memory and writes its "
+                                 "result back.",
+                                 human_share((double)time_ps / (double)kernel_time(of)).text,
+                                 human_ps(time_ps).text, human_count(count).text),
+            .remedy = STR("Fuse them: {torch:`torch.compile` the model, or fused kernels for "
+                          "norms, activations and rotary embeddings}{!torch:kernels that do "
+                          "several such steps at once}."),
+            .win_reason = STR("how much of it fused kernels save is not known"),
+        };
+
+        finding_prove_count(&finding, "such launches", count)->view = "kernels";
+        prove_heaviest(memo, &finding, host, elementwise_time, "time of");
         findings_add(list, &finding);
     }
     return OK;
@@ -510,6 +573,11 @@ const struct rule rules_launch[] = {
      .theme = "launch",
      .when = "streams are idle until a late launch for a tenth of the device's time or more",
      .find = find_dispatch_bound},
+    {.name = "elementwise-kernels",
+     .theme = "launch",
+     .when = "elementwise and copy kernels that no compiler made take three tenths of the kernel "
+             "time or more",
+     .find = find_elementwise},
     {.name = "slow-launch-calls",
      .theme = "launch",
      .when = "most calls that launch a kernel take more than 20 µs",

@@ -86,13 +86,31 @@ bool module_is_called(struct str name, uint64_t number, struct str asked)
             str_equal(bare, name) && wanted == number);
 }
 
+/* A module that was compiled again to the same instructions has another number, and is the same. */
+static bool is_copy_of(const struct trace *trace, program_id program, struct str asked)
+{
+    const struct program *own = &trace->programs[program];
+    struct str bare;
+    uint64_t number;
+
+    if (own->fingerprint == 0 || !split_number(asked, &bare, &number))
+        return false;
+    for (uint32_t i = 0; i < trace->program_count; i++) {
+        if (trace->programs[i].id == number && trace->programs[i].fingerprint == own->fingerprint &&
+            str_equal(trace_name(trace, trace->programs[i].name), bare))
+            return true;
+    }
+    return false;
+}
+
 bool module_is(const struct trace *trace, const struct op *op, struct str asked)
 {
     struct str name = trace_name(trace, op->module);
 
-    return op->program < trace->program_count
-               ? module_is_called(name, trace->programs[op->program].id, asked)
-               : str_equal(name, asked);
+    if (op->program >= trace->program_count)
+        return str_equal(name, asked);
+    return module_is_called(name, trace->programs[op->program].id, asked) ||
+           (str_starts(asked, name) && is_copy_of(trace, op->program, asked));
 }
 
 struct nearest {

@@ -163,6 +163,8 @@ static enum status check_list(const struct param *param, struct str value, struc
     struct str part;
     uint32_t count = 0;
 
+    if (param->kind == PARAM_RANGES && str_equal(value, STR("counted")))
+        return OK;
     while (list_next(&value, &part)) {
         int64_t range[2];
 
@@ -172,7 +174,8 @@ static enum status check_list(const struct param *param, struct str value, struc
             TRY(check_integer(param, part, err));
         if (param->kind == PARAM_RANGES && !range_parse(part, range))
             return fail(err, ERR_INVALID,
-                        "%s holds \"%.*s\"; it takes numbers and ranges: 3 or 1-11 or 1,4-6",
+                        "%s holds \"%.*s\"; it takes numbers and ranges, 3 or 1-11 or 1,4-6, "
+                        "or \"counted\"",
                         param->name, part.count > 64 ? 64 : (int)part.count, part.at);
     }
     return OK;

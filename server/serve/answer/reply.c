@@ -2,6 +2,8 @@
 /* Fills a reply: headers, problems, progress, and members that many replies share. */
 #include "serve/answer/reply.h"
 
+#include <stdio.h>
+
 #include "serve/answer/header.h"
 
 void reply_header(struct reply *reply, struct str name, struct str value)
@@ -215,6 +217,22 @@ void json_put_request_notes(struct json *json, const struct request *req)
     const struct answer_note *notes = request_notes(req, &count);
 
     json_put_notes(json, &notes, &count, 1);
+}
+
+void json_put_counted(struct json *json, const struct request *req,
+                      const struct restriction *restriction)
+{
+    char text[48];
+
+    if (!request_is(req, "step", "counted"))
+        return;
+    if (restriction->step_range_count == 0) {
+        json_put_null(json, "counted");
+        return;
+    }
+    snprintf(text, sizeof text, "%lld-%lld", (long long)restriction->steps[0],
+             (long long)restriction->steps[1]);
+    json_put_text(json, "counted", str_of(text));
 }
 
 void json_put_next(struct json *json, uint64_t next)

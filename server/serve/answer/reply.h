@@ -31,6 +31,9 @@ void json_put_run(struct json *json, const struct run_traces *run); /* "run": {i
 void json_put_notes(struct json *json, const struct answer_note *const *lists,
                     const uint32_t *counts, uint32_t list_count); /* "notes": [...] */
 void json_put_next(struct json *json, uint64_t next);             /* "next": "n50" or null */
+/* Of step=counted, which steps these are: "counted": "2-11", null where none count. */
+void json_put_counted(struct json *json, const struct request *req,
+                      const struct restriction *restriction);
 /* "notes" with those of the run's state alone. */
 void json_put_request_notes(struct json *json, const struct request *req);
 

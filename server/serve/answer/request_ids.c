@@ -4,6 +4,8 @@
 
 #include <limits.h>
 
+#include "analyse/steps/steps.h"
+
 struct str track_text(struct arena *arena, const struct host_trace *host, track_id track)
 {
     return str_format(arena, "%.*s.%u", STR_ARG(host->key), track);
@@ -146,6 +148,31 @@ static void read_numbers(struct request *req, struct restriction *ret)
     ret->steps = ranges;
 }
 
+/* From the first to the last of the steps that count; where none do, the whole run. */
+static enum status read_counted(struct request *req, struct restriction *ret, struct error *err)
+{
+    int64_t *range = arena_array(req->arena, int64_t, 2);
+    const struct run_traces *run;
+    struct steps steps;
+
+    if (!request_is(req, "step", "counted"))
+        return OK;
+    TRY(request_traces(req, &run, err));
+    TRY(steps_find(run, ret, req->arena, &steps, err));
+    range[0] = INT64_MAX, range[1] = INT64_MIN;
+    for (uint32_t i = 0; i < steps.count && steps.doubt.count == 0; i++) {
+        int64_t number = steps.items[i].number;
+
+        if (!step_counts(&steps, &steps.items[i]))
+            continue;
+        range[0] = number < range[0] ? number : range[0];
+        range[1] = number > range[1] ? number : range[1];
+    }
+    ret->steps = range;
+    ret->step_range_count = range[0] >= 0 && range[0] <= range[1];
+    return OK;
+}
+
 enum status request_window(struct request *req, int64_t *ret_start_ps, int64_t *ret_end_ps,
                            struct error *err)
 {
@@ -200,7 +227,7 @@ enum status request_restriction(struct request *req, struct restriction *ret, st
     TRY(read_hosts(req, ret, err));
     TRY(request_tracks(req, "track", ret, err));
     read_numbers(req, ret);
-    return OK;
+    return read_counted(req, ret, err);
 }
 
 enum status request_page(struct request *req, struct page *ret, struct error *err)

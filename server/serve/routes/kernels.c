@@ -65,6 +65,7 @@ static enum status get_kernels(struct request *req, struct reply *reply, struct 
     json_open(&json, '{');
     json_put_run(&json, run);
     json_put_text(&json, "by", table.by);
+    json_put_counted(&json, req, &restriction);
     json_put_text(&json, "of", table.of);
     json_put_integer(&json, "total_ps", table.total_ps);
     json_put_integer(&json, "total_self_ps", table.total_self_ps);

@@ -31,6 +31,7 @@ static void put_step(struct json *json, const struct overview *overview)
     json_open(json, '{');
     json_put_unsigned(json, "count", overview->step_count);
     json_put_unsigned(json, "counted", overview->counted);
+    json_put_unsigned(json, "host_count", overview->step_hosts);
     json_put_unsigned(json, "warmup_count", overview->warmup_count);
     json_put_unsigned(json, "cut_count", overview->cut_count);
     json_put_text_or_null(json, "numbers", overview->numbers);
@@ -346,9 +347,7 @@ static enum status get_overview(struct request *req, struct reply *reply, struct
     struct restriction restriction;
     struct overview answer;
 
-    TRY(request_traces(req, &run, err));
-    if (run->host_count == 0) /* then what else lies there is all there is to say */
-        TRY(request_all_traces(req, &run, err));
+    TRY(request_all_traces(req, &run, err)); /* as its findings have them on a page of their own */
     TRY(request_restriction(req, &restriction, err));
 
     struct memo *memo = request_memo(req, run, &restriction);

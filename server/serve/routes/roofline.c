@@ -134,6 +134,7 @@ static enum status get_roofline(struct request *req, struct reply *reply, struct
     json_open(&json, '{');
     json_put_run(&json, run);
     json_put_text(&json, "by", table.by);
+    json_put_counted(&json, req, &restriction);
     put_devices(&json, &found);
     put_program(&json, &found);
     put_bounds(&json, &found);

@@ -106,6 +106,7 @@ static enum status get_top(struct request *req, struct reply *reply, struct erro
     json_open(&json, '{');
     json_put_run(&json, run);
     json_put_text(&json, "by", table.by);
+    json_put_counted(&json, req, &restriction);
     json_put_text(&json, "of", table.of);
     json_put_integer(&json, "total_ps", table.total_ps);
     json_put_integer(&json, "total_self_ps", table.total_self_ps);
@@ -166,12 +167,22 @@ static const struct view views[] = {
     {.name = NULL},
 };
 
-static const struct ahead ahead[] = {
-    {.params = "by=op"},       {.params = "by=name"},   {.params = "by=kernel"},
-    {.params = "by=category"}, {.params = "by=module"}, {.params = "by=scope"},
-    {.params = "by=source"},   {.params = "by=phase"},  {.params = "by=device"},
-    {.params = "by=track"},    {.params = "by=host"},   {.params = "by=annotation"},
-    {.params = "by=api"},      {.params = "by=kind"},   {.params = NULL}};
+static const struct ahead ahead[] = {{.params = "by=op&step=counted"},
+                                     {.params = "by=op"},
+                                     {.params = "by=name"},
+                                     {.params = "by=kernel"},
+                                     {.params = "by=category"},
+                                     {.params = "by=module"},
+                                     {.params = "by=scope"},
+                                     {.params = "by=source"},
+                                     {.params = "by=phase"},
+                                     {.params = "by=device"},
+                                     {.params = "by=track"},
+                                     {.params = "by=host"},
+                                     {.params = "by=annotation"},
+                                     {.params = "by=api"},
+                                     {.params = "by=kind"},
+                                     {.params = NULL}};
 
 static const struct in_bundle in_bundle[] = {
     {.params = "by=op", .limit = 500, .what = "ops", .rank = 7},

@@ -136,7 +136,7 @@ static uint32_t levels_below(const struct flame *flame, const struct flame_node 
 }
 
 static void put_json(struct request *req, struct reply *reply, const struct run_traces *run,
-                     const struct flame *flame)
+                     const struct restriction *restriction, const struct flame *flame)
 {
     static const struct answer_note deep = {
         .kind = "deep-stacks",
@@ -154,6 +154,7 @@ static void put_json(struct request *req, struct reply *reply, const struct run_
     json_open(&json, '{');
     json_put_run(&json, run);
     json_put_text(&json, "by", flame->by);
+    json_put_counted(&json, req, restriction);
     json_put_text(&json, "of", flame->of);
     json_put_text(&json, "weight", flame->weight);
     json_put_text(&json, "order", flame->order);
@@ -235,15 +236,18 @@ static enum status get_flame(struct request *req, struct reply *reply, struct er
     } else if (request_is(req, "format", "speedscope")) {
         reply_speedscope(reply, run, &tree, tree.node_count > 0);
     } else {
-        put_json(req, reply, run, &tree);
+        put_json(req, reply, run, &restriction, &tree);
     }
     return OK;
 }
 
-static const struct ahead ahead[] = {
-    {.params = "by=scope&limit=20000"}, {.params = "by=source&limit=20000"},
-    {.params = "by=stack&limit=20000"}, {.params = "by=track&limit=20000"},
-    {.params = "by=host&limit=20000"},  {.params = NULL}};
+static const struct ahead ahead[] = {{.params = "by=scope&step=counted&limit=20000"},
+                                     {.params = "by=scope&limit=20000"},
+                                     {.params = "by=source&limit=20000"},
+                                     {.params = "by=stack&limit=20000"},
+                                     {.params = "by=track&limit=20000"},
+                                     {.params = "by=host&limit=20000"},
+                                     {.params = NULL}};
 
 static const struct in_bundle in_bundle[] = {
     {.params = "by=scope", .limit = 2000, .what = "flame graph's scopes", .rank = 10},

@@ -14,6 +14,7 @@
 #include "serve/routes.h"
 #include "serve/routes/search/pick.h"
 #include "serve/routes/search/search_args.h"
+#include "serve/routes/search/search_within.h"
 
 static const struct param params[] = {
     PARAMS_RUN,
@@ -23,6 +24,12 @@ static const struct param params[] = {
     {.name = "q", .kind = PARAM_TEXT, .required = true, .min = 1, .max = 1024},
     {.name = "sort", .kind = PARAM_WORD, .words = "start_ps|-dur_ps|-self_ps"},
     {.name = "density", .kind = PARAM_WORD, .words = "run|track"},
+    {.name = "host", .kind = PARAM_TEXTS},
+    {.name = "device", .kind = PARAM_INTEGERS, .min = 0, .max = INT32_MAX},
+    {.name = "track", .kind = PARAM_TEXTS},
+    {.name = "step", .kind = PARAM_RANGES},
+    {.name = "family", .kind = PARAM_TEXT},
+    {.name = "step_regex", .kind = PARAM_TEXT, .max = 256},
     {.name = NULL},
 };
 
@@ -73,6 +80,16 @@ static bool any_name_holds(const struct run_traces *run, struct str part)
     return false;
 }
 
+/* Ops are called as tables call them; what launched a kernel hides the kernel's own name there. */
+static bool any_op_is_called(const struct host_trace *host, struct str name)
+{
+    for (uint32_t i = 0; i < host->attribution->op_count; i++) {
+        if (str_equal(trace_name(host->trace, op_called(&host->attribution->ops[i])), name))
+            return true;
+    }
+    return false;
+}
+
 /* By op: do its scope and source hold the texts, and is it the op, of the module, that is named? */
 static const bool *ops_that_hold(const struct host_trace *host, const struct search_terms *terms,
                                  struct arena *arena)
@@ -80,14 +97,15 @@ static const bool *ops_that_hold(const struct host_trace *host, const struct sea
     const struct attribution *of = host->attribution;
     const struct trace *trace = host->trace;
     bool *ops = arena_array(arena, bool, (size_t)of->op_count + 1);
+    bool is_called = terms->op.count > 0 && any_op_is_called(host, terms->op);
 
     for (uint32_t i = 0; i < of->op_count; i++) {
         const struct op *op = &of->ops[i];
+        name_id name = is_called ? op_called(op) : op->name;
 
         ops[i] = str_contains_fold(trace_name(trace, op->scope), terms->scope) &&
                  str_contains_fold(trace_name(trace, op->source), terms->source) &&
-                 (terms->op.count == 0 || str_equal(trace_name(trace, op->name), terms->op) ||
-                  str_equal(trace_name(trace, op_called(op)), terms->op)) &&
+                 (terms->op.count == 0 || str_equal(trace_name(trace, name), terms->op)) &&
                  (terms->module.count == 0 || module_is(trace, op, terms->module));
     }
     return ops;
@@ -120,6 +138,21 @@ static void mark_elsewhere(const struct host_trace *host, struct str part, uint6
     mark_ops(host, &(struct search_terms){.source = part}, slices, arena);
 }
 
+static bool asks_for_ops(const struct search_terms *terms)
+{
+    return terms->scope.count + terms->source.count + terms->op.count + terms->module.count > 0;
+}
+
+static const uint64_t *bits_of_both(const uint64_t *one, const uint64_t *other, size_t words,
+                                    struct arena *arena)
+{
+    uint64_t *both = arena_array(arena, uint64_t, words);
+
+    for (size_t word = 0; word < words; word++)
+        both[word] = one[word] & other[word];
+    return both;
+}
+
 /* A bit a slice of the host: what the args, scope and source of the terms leave, and where names
  * hold it nowhere, the word; NULL: they ask for none of these. */
 static const uint64_t *slices_by_facts(const struct host_trace *host,
@@ -127,8 +160,7 @@ static const uint64_t *slices_by_facts(const struct host_trace *host,
                                        struct arena *arena)
 {
     size_t words = (size_t)host->trace->slice_count / 64 + 1;
-    bool asks_ops =
-        terms->scope.count + terms->source.count + terms->op.count + terms->module.count > 0;
+    bool asks_ops = asks_for_ops(terms);
     uint32_t ops = terms->arg_count + asks_ops;
     uint32_t texts = ops + (terms->arg_text.count > 0);
     uint64_t *all = NULL;
@@ -152,7 +184,7 @@ static const uint64_t *slices_by_facts(const struct host_trace *host,
 }
 
 static void search_host(struct pick *pick, uint32_t host, const struct search_terms *terms,
-                        bool elsewhere)
+                        const struct search_within *within, bool elsewhere)
 {
     const struct host_trace *at = &pick->run->hosts[host];
 
@@ -160,6 +192,16 @@ static void search_host(struct pick *pick, uint32_t host, const struct search_te
         return;
 
     const uint64_t *slices = slices_by_facts(at, terms, elsewhere, pick->arena);
+
+    if (within->narrowed) {
+        const uint64_t *inside = search_within_bits(within, at, asks_for_ops(terms), pick->arena);
+
+        slices = slices == NULL
+                     ? inside
+                     : bits_of_both(slices, inside, (size_t)at->trace->slice_count / 64 + 1,
+                                    pick->arena);
+    }
+
     struct str part = elsewhere ? STR("") : terms->name;
     const bool *names = part.count + terms->whole.count > 0
                             ? names_that_hold(at->trace, part, terms->whole, pick->arena)
@@ -221,7 +263,7 @@ static void put_density(struct json *json, const struct pick *pick)
 }
 
 static void search_run(struct pick *pick, struct request *req, const struct search_terms *terms,
-                       bool elsewhere)
+                       const struct search_within *within, bool elsewhere)
 {
     size_t track_count = 0;
 
@@ -232,7 +274,7 @@ static void search_run(struct pick *pick, struct request *req, const struct sear
     if (request_is(req, "density", "track"))
         pick->track_density = arena_array(req->arena, uint32_t, track_count * PICK_DENSITY_BUCKETS);
     for (uint32_t i = 0; i < pick->run->host_count; i++)
-        search_host(pick, i, terms, elsewhere);
+        search_host(pick, i, terms, within, elsewhere);
 }
 
 /* Where the bare word was found. */
@@ -281,15 +323,17 @@ static enum status get_search(struct request *req, struct reply *reply, struct e
     struct pick pick;
     struct slice_place *places;
     struct search_terms terms;
+    struct search_within within;
 
     TRY(search_terms_read(request_text(req, "q"), req->arena, &terms, err));
     TRY(request_page(req, &page, err));
     TRY(request_pick(req, &page, &pick, err));
+    TRY(search_within_read(req, pick.run, &within, err));
     pick.filter.min_dur_ps = terms.min_dur_ps;
     pick.filter.max_dur_ps = terms.max_dur_ps;
     bool elsewhere = terms.name.count > 0 && !any_name_holds(pick.run, terms.name);
 
-    search_run(&pick, req, &terms, elsewhere);
+    search_run(&pick, req, &terms, &within, elsewhere);
     uint32_t count = pick_end(&pick, (uint32_t)page.offset, req->arena, &places);
     uint64_t next = page.offset + count < pick.total && count > 0 ? page.offset + count : 0;
     bool flat = request_is(req, "format", "csv") || request_is(req, "format", "md");

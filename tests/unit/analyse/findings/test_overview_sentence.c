@@ -78,6 +78,19 @@ static void with_steps(void **state)
           "A step takes 54.1 ms (± 800 µs; 10 steps, 1 warm-up and 1 cut off by the end of the "
           "recording excluded). 61 % is compute, 22 % waits for input, 9.4 % is exposed "
           "communication.");
+    overview = steps();
+    overview.step_count = overview.counted = 12;
+    overview.warmup_count = 0;
+    overview.step_hosts = 2;
+    overview.even_hosts = true;
+    check(
+        "of several hosts a step is one on each", &overview,
+        "A step takes 54.1 ms (± 800 µs; 6 steps on each of 2 hosts). 61 % is compute, 22 % waits "
+        "for input, 9.4 % is exposed communication.");
+    overview.even_hosts = false;
+    check("... where one has more of them all are told", &overview,
+          "A step takes 54.1 ms (± 800 µs; 12 steps of 2 hosts). 61 % is compute, 22 % waits for "
+          "input, 9.4 % is exposed communication.");
     overview = (struct overview){.confidence = TRUST_MEDIUM,
                                  .step_count = 1,
                                  .counted = 1,

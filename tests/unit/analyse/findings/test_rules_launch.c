@@ -95,6 +95,34 @@ static void wins(void **state)
     run_end(&run);
 }
 
+/* What stood idle before kernels is a part of what streams stood idle, by the same measure. */
+static void parts_of_a_whole(void **state)
+{
+    (void)state;
+    struct made_run run;
+    int64_t whole_ps = 50 * INT64_C(28000000) / 2, sum_ps = 0;
+
+    run_begin(&run);
+    track_id host = run_thread(&run, "python");
+    track_id streams[] = {run_stream(&run, "Stream #7", ROLE_NONE, 0),
+                          run_stream(&run, "Stream #8", ROLE_NONE, 0)};
+
+    for (int i = 0; i < 52; i++) {
+        int64_t start_us = 1000 + i / 2 * 50;
+
+        launch(&run, host, streams[i % 2], start_us - 4 + i % 2, start_us, 20, FULL);
+    }
+    run_finish(&run);
+    const struct finding *finding = run_finding(&run, "dispatch-bound");
+
+    CHECK("told", finding != NULL);
+    for (uint32_t i = 0; finding != NULL && i < finding->evidence_count; i++)
+        sum_ps += finding->evidence[i].unit == UNIT_PS ? finding->evidence[i].value.of.integer : 0;
+    CHECK("has parts", sum_ps > 0);
+    CHECK("which are no more than the whole", sum_ps <= whole_ps);
+    run_end(&run);
+}
+
 static void slow_calls(void **state)
 {
     (void)state;
@@ -297,6 +325,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(launches),
         cmocka_unit_test(wins),
+        cmocka_unit_test(parts_of_a_whole),
         cmocka_unit_test(slow_calls),
         cmocka_unit_test(graphs_are_no_slow_calls),
         cmocka_unit_test(graphs),
