@@ -19,28 +19,33 @@ function at(query, body) {
 }
 
 const opOf = (name) => `op:${name} module:jit_train_step`;
+/* As the page asks: of the steps that count. */
+const TOP = 'api/top?run=step_1000&step=counted';
 const firstName = (page) => page.locator('.table-row [role=gridcell]').first().innerText();
 
 export const tests = {
   'ops come as the API orders them; a head sorts': at('?run=step_1000&view=ops', async ({ page, url }) => {
-    const top = await json(url, 'api/top?run=step_1000&limit=1');
+    const top = await json(url, `${TOP}&limit=1`);
     assert.equal(await firstName(page), top.rows[0].name);
-    await page.getByRole('button', { name: 'count' }).click();
-    const byCount = await json(url, 'api/top?run=step_1000&sort=-count&limit=1');
+    await page.getByRole('button', { name: 'count', exact: true }).click();
+    const byCount = await json(url, `${TOP}&sort=-count&limit=1`);
     await until(page, 'sorted by count', async () => (await firstName(page)) === byCount.rows[0].name);
     assert.equal(address(page).sort, '-count');
     assert.equal(await page.getByRole('columnheader', { name: /count/ }).getAttribute('aria-sort'), 'descending');
   }),
 
   'the filter narrows, names its error, and says what is left': at('?run=step_1000&view=ops', async ({ page, url }) => {
-    const all = await json(url, 'api/top?run=step_1000&limit=1000');
+    const all = await json(url, `${TOP}&limit=1000`);
     await page.keyboard.press('/');
     await page.keyboard.type('fusion self>1ms');
     const expected = all.rows.filter((row) => row.name.toLowerCase().includes('fusion') && row.self_ps > 1e9).length;
     await until(page, `${expected} rows`, async () =>
       (await page.locator('.toolbar').innerText()).includes(`${expected} of ${all.row_count}`),
     );
-    assert.match(await page.locator('.table-row.rest').innerText(), new RegExp(`${all.row_count - expected} ops`));
+    assert.match(
+      await page.locator('.table-row.rest:not(.sum)').innerText(),
+      new RegExp(`${all.row_count - expected} ops`),
+    );
     await page.keyboard.type(' self>3x');
     await until(page, 'the error', async () => (await page.locator('.fault').count()) === 1);
     assert.equal(
@@ -55,10 +60,10 @@ export const tests = {
   }),
 
   'shift adds a second order; the heads tell which is which': at('?run=step_1000&view=ops', async ({ page, url }) => {
-    await page.getByRole('button', { name: 'count' }).click();
+    await page.getByRole('button', { name: 'count', exact: true }).click();
     await page.getByRole('button', { name: /^op/ }).click({ modifiers: ['Shift'] });
     await until(page, 'two orders', () => address(page).sort === '-count,name');
-    const top = await json(url, 'api/top?run=step_1000&sort=-count,name&limit=3');
+    const top = await json(url, `${TOP}&sort=-count,name&limit=3`);
     await until(page, 'the order of the API', async () => (await firstName(page)) === top.rows[0].name);
     assert.deepEqual((await page.locator('.table-head').innerText()).match(/[↑↓]\d/g), ['↑2', '↓1']);
   }),
@@ -75,7 +80,7 @@ export const tests = {
   }),
 
   'groups have subtotals, and fold by key': at('?run=step_1000&view=ops&group=category', async ({ page, url }) => {
-    const all = await json(url, 'api/top?run=step_1000&limit=1000');
+    const all = await json(url, `${TOP}&limit=1000`);
     const counts = new Map();
     for (const row of all.rows)
       counts.set(row.category ?? 'no category', (counts.get(row.category ?? 'no category') ?? 0) + row.count);
@@ -87,17 +92,51 @@ export const tests = {
       `${name}: ${cells} of ${[...counts]}`,
     );
     const below = page.locator('.table-row').nth(1);
-    assert.equal(await below.getAttribute('aria-level'), '2');
+    assert.equal(await group.getAttribute('aria-expanded'), 'false', 'groups are closed at first');
+    assert.equal(await below.getAttribute('aria-level'), '1');
     await group.focus();
-    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ArrowRight');
     await until(
       page,
-      'folded',
+      'unfolded',
       async () =>
-        (await below.getAttribute('aria-level')) === '1' && (await group.getAttribute('aria-expanded')) === 'false',
+        (await below.getAttribute('aria-level')) === '2' && (await group.getAttribute('aria-expanded')) === 'true',
     );
-    await page.keyboard.press('ArrowRight');
-    await until(page, 'unfolded', async () => (await group.getAttribute('aria-expanded')) === 'true');
+    await page.keyboard.press('ArrowLeft');
+    await until(page, 'folded', async () => (await group.getAttribute('aria-expanded')) === 'false');
+  }),
+
+  'what a filter leaves and what is chosen is summed, and copied': at(
+    '?run=step_1000&view=ops',
+    async ({ page, url, context }) => {
+      await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+      const { rows } = await json(url, `${TOP}&limit=1000`);
+      const counted = (list) => String(list.reduce((all, row) => all + row.count, 0));
+      const cells = (row) => row.locator('[role=gridcell]').allInnerTexts();
+      const plain = async (row) => (await cells(row)).map((text) => text.replaceAll('\u202f', ''));
+      await page.locator('.filter input').fill('dot');
+      const dots = rows.filter(({ name }) => name.includes('dot'));
+      const left = page.locator('.table-row.sum', { hasText: `${dots.length} of ${rows.length}` });
+      await left.waitFor();
+      assert.ok((await plain(left)).includes(counted(dots)), `${await plain(left)}: ${counted(dots)} executions`);
+      await page.locator('.table-row').first().focus();
+      await page.keyboard.press(' ');
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press(' ');
+      const chosen = page.locator('.table-row.sum', { hasText: '2 rows chosen' });
+      await chosen.waitFor();
+      assert.ok((await plain(chosen)).includes(counted(dots.slice(0, 2))));
+      await page.keyboard.press('Control+c');
+      const clip = () => page.evaluate(() => navigator.clipboard.readText());
+      await until(page, 'the copy', async () => (await clip()).trim().split('\n').length === 3);
+    },
+  ),
+
+  'bars are shares of the whole': at('?run=step_1000&view=ops', async ({ page, url }) => {
+    const { rows } = await json(url, `${TOP}&limit=1`);
+    const bar = page.locator('.table-row').first().locator('.cell-bar');
+    const [track, inside] = [await bar.boundingBox(), await bar.locator('span').boundingBox()];
+    assert.ok(Math.abs(inside.width / track.width - rows[0].share) < 0.02, `${inside.width} of ${track.width}`);
   }),
 
   'Markdown is what the page shows, in plain letters': at('?run=step_1000&view=ops', async ({ page, context }) => {
@@ -148,18 +187,59 @@ export const tests = {
     await until(page, 'fitted', async () => (await head.boundingBox()).width < wider);
   }),
 
-  'an op leads to its slices on the timeline': at('?run=step_1000&view=ops', async ({ page, url }) => {
-    const name = await firstName(page);
-    await page.locator('.table-row a').first().click();
-    await until(page, 'the timeline', () => address(page).view === 'timeline' && address(page).find === opOf(name));
-    const reply = await json(url, `api/search?run=step_1000&q=${encodeURIComponent(opOf(name))}`);
-    await page.getByRole('tab', { name: `Search ${reply.row_count}` }).waitFor();
-  }),
+  "an op's name opens its card, its count its slices on the timeline": at(
+    '?run=step_1000&view=ops',
+    async ({ page, url }) => {
+      const name = await firstName(page);
+      await page.locator('.table-row a').first().click();
+      const card = page.locator('.op-card');
+      await card.locator('.op-steps').waitFor();
+      assert.equal(address(page).view, 'ops');
+      await card.getByRole('heading', { name: /^Operands \d/ }).waitFor();
+      await page.keyboard.press('Escape');
+      await until(page, 'closed', async () => (await card.count()) === 0);
+      await page.locator('.table-row .number a').first().click();
+      await until(page, 'the timeline', () => address(page).view === 'timeline' && address(page).find === opOf(name));
+      const reply = await json(url, `api/search?run=step_1000&step=counted&q=${encodeURIComponent(opOf(name))}`);
+      await page.getByRole('tab', { name: `Search ${reply.row_count}` }).waitFor();
+      assert.equal(address(page).step, '1000-1004');
+    },
+  ),
+
+  'an operand on the card leads to its own': at(
+    '?run=step_1000&view=ops&op=dot.43&in=jit_train_step',
+    async ({ page, url }) => {
+      const { instruction } = await json(url, 'api/hlo?run=step_1000&module=jit_train_step&instruction=dot.43');
+      const ran = instruction.neighbours.find(
+        ({ distance, self_ps: self }) => Math.abs(distance) === 1 && self !== null,
+      );
+      const link = page.locator('.op-card .hlo-hop a', { hasText: ran.name }).first();
+      await link.click();
+      await until(page, 'its card', (at) => at.op === ran.name && at.view === 'ops');
+      await page.locator('.op-card h2', { hasText: ran.name }).waitFor();
+    },
+  ),
+
+  'tables are of the steps that count, and of the whole recording when asked': at(
+    '?run=step_1500&view=ops',
+    async ({ page, url }) => {
+      const total = async (step) => (await json(url, `api/top?run=step_1500&limit=1${step}`)).row_count;
+      const words = async () => (await page.locator('.sentence').innerText()).replaceAll('\u202f', '');
+      assert.match(await words(), new RegExp(`^${await total('&step=counted')} ops .* in steps 1500–1504`));
+      await page.getByRole('button', { name: 'Remove counted steps' }).click();
+      await until(page, 'the whole recording', (at) => at.step === 'all');
+      await settle(page);
+      assert.match(await words(), new RegExp(`^${await total('')} ops `));
+      assert.doesNotMatch(await words(), /in steps/);
+      await page.getByRole('button', { name: 'Remove whole recording' }).click();
+      await until(page, 'the counted steps', (at) => at.step === undefined);
+    },
+  ),
 
   'a scope leads to its ops': at('?run=step_1000&view=ops&by=scope', async ({ page }) => {
     await page.locator('.table-row a').first().click();
     await until(page, 'ops of the scope', () => address(page).by === 'op' && address(page).scope !== undefined);
-    await page.locator('.chip button').click();
+    await page.locator('.chip', { hasNotText: 'counted steps' }).getByRole('button').click();
     await until(page, 'the chip is gone', () => address(page).scope === undefined);
   }),
 

@@ -6,6 +6,7 @@ import './style/table.css';
 import './style/timeline.css';
 import './style/pages.css';
 import './style/hlo.css';
+import './style/op_card.css';
 import './style/memory.css';
 import './style/op_tree.css';
 import './style/collectives.css';

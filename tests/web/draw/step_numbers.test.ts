@@ -2,7 +2,7 @@
 /* Where numbers of steps and names of lanes stand, and what of a grid is where. */
 import type { HostStep, StepRow } from '../../../web/src/data/types';
 import { gridAt, gridLayout, paintGrid, wholeSteps } from '../../../web/src/draw/host_grid';
-import { barsLayout, paintBars } from '../../../web/src/draw/step_bars';
+import { barsLayout, hostEndings, paintBars } from '../../../web/src/draw/step_bars';
 import type { Tokens } from '../../../web/src/draw/tokens';
 
 /* Words that are painted, as ten pixels a letter. */
@@ -84,4 +84,43 @@ test('a grid numbers its steps evenly, none beyond its edge', () => {
   );
   expect(words.slice(0, 4)).toEqual(['0', '5', '10', '15']);
   expect(words.at(-2)).toBe('115');
+});
+
+test('a step of several hosts bears what tells them apart', () => {
+  const of = (...hosts: string[]) => [...hostEndings(hosts.map((host) => ({ host }) as StepRow)).values()];
+  expect(of('hostA', 'hostB', 'hostA')).toEqual(['A', 'B']);
+  expect(of('node-1', 'node-12')).toEqual(['1', '12']);
+  expect(of('a', 'b')).toEqual(['a', 'b']);
+  expect(of('alone', 'alone')).toEqual([]);
+});
+
+test('of torn bars side by side the tallest bears its number', () => {
+  const steps = [10, 10, 10, 10, 10, 10, 300, 900, 400, 10, 10, 10].map(
+    (dur, step) =>
+      ({
+        step,
+        host: 'h',
+        start_ps: 0,
+        dur_ps: dur * 1e9,
+        warmup: false,
+        outlier: dur > 10,
+        breakdown: [],
+      }) as unknown as StepRow,
+  );
+  const words = wordsOf((canvas) =>
+    paintBars(canvas, {
+      steps,
+      medianPs: null,
+      layout: barsLayout(steps, 400, 100),
+      width: 400,
+      height: 100,
+      ratio: 1,
+      hover: null,
+      focus: null,
+      tokens: { kinds: [] } as unknown as Tokens,
+    }),
+  );
+  const torn = words.filter((word) => /ms/.test(word));
+  expect(torn).toHaveLength(1);
+  expect(torn[0]).toContain('900');
 });

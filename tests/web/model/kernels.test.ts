@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sentence of the Kernels page. */
-import { kernelsSentence, type KernelList, type KernelRow } from '../../../web/src/model/kernels';
+import { kernelsSentence, withOccupancy, type KernelList, type KernelRow } from '../../../web/src/model/kernels';
 import { plainText } from '../../../web/src/model/sentence';
 
 const plain = (list: KernelList): string => plainText(kernelsSentence(list)).replace(/\u202f/g, ' ');
@@ -49,5 +49,20 @@ describe('kernels', () => {
     expect(plain(list({ by: 'annotation', row_count: 2, total_ps: 0 }))).toBe(
       '2 annotations on the host; the profile holds no device work.',
     );
+  });
+});
+
+describe('occupancy of several launch shapes', () => {
+  const shape = (name: string, occupancy: number | null, total_ps: number) =>
+    ({ name, occupancy, total_ps, variant_count: 1 }) as KernelRow;
+  const kernel = { name: 'k', occupancy: null, total_ps: 40, variant_count: 2 } as KernelRow;
+  test('is their mean by time, with the least and the most', () => {
+    const [row] = withOccupancy([kernel], [shape('k', 0.25, 30), shape('k', 1, 10), shape('other', 1, 9)]);
+    expect(row!.shapes).toEqual({ mean: 0.4375, least: 0.25, most: 1 });
+    expect(row!.occupancy).toBeNull(); // which is what is copied
+  });
+  test('is unknown where one of them is, or not all are here', () => {
+    expect(withOccupancy([kernel], [shape('k', 0.25, 30), shape('k', null, 10)])[0]!.shapes).toBeUndefined();
+    expect(withOccupancy([kernel], [shape('k', 0.25, 30)])[0]!.shapes).toBeUndefined();
   });
 });

@@ -89,10 +89,15 @@ function exact(value: unknown): string {
     .join(',')}}`;
 }
 
+/* A file holds the tables of the whole recording. */
+function withoutCounted(params: URLSearchParams): URLSearchParams {
+  return new URLSearchParams([...params].filter(([name, value]) => name !== 'step' || value !== 'counted'));
+}
+
 export function answerOf(contents: Contents, address: string): Response {
   const [path, text] = address.split('?', 2) as [string, string | undefined];
   const params = new URLSearchParams(text ?? '');
-  const kept = contents.answers[keyOf(path, params)];
+  const kept = contents.answers[keyOf(path, params)] ?? contents.answers[keyOf(path, withoutCounted(params))];
   if (!kept)
     return problem(
       'This file is a summary of the run and does not hold this answer. jviewd can answer it from the run itself.',

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What all views are narrowed to, as parameters of the API. */
-import { formatQuery, parseQuery, restrictionOf } from '../model/address';
+import { formatQuery, isOfCounted, parseQuery, restrictionOf } from '../model/address';
 import { fromAddress } from './place';
 
 export const restriction = fromAddress(
   (query) => formatQuery(restrictionOf(query)),
+  (text) => parseQuery(text!),
+);
+
+/* The same for tables of ops: without steps or a range in the address the steps that count. */
+export const opRestriction = fromAddress(
+  (query) => formatQuery({ ...(isOfCounted(query) ? { step: 'counted' } : {}), ...restrictionOf(query) }),
   (text) => parseQuery(text!),
 );
 

@@ -216,7 +216,7 @@ export interface SliceDetails extends Slice {
     rank: number | null;
     min_ps: Ps;
     max_ps: Ps;
-    histogram: { bounds_ps: Ps[]; counts: number[] } | null;
+    histogram: Histogram | null;
   } | null;
   reasons?: Reasons;
 }
@@ -256,12 +256,34 @@ export interface TopList {
   run: { id: string; name: string };
   by: string;
   of: 'device' | 'host';
+  counted?: string | null; // which steps step=counted are
   row_count: number;
   total_self_ps: Ps;
   next: string | null;
   rows: TopRow[];
   notes: Note[];
   approx: string[];
+}
+
+/* When an op ran. */
+export interface OpTimes {
+  name: string;
+  module: string | null;
+  counted?: string | null;
+  event_count: number;
+  self_ps: Ps;
+  min_ps: Ps;
+  max_ps: Ps;
+  longest: string;
+  steps: { step: number; host: string; start_ps: Ps; dur_ps: Ps; count: number; self_ps: Ps }[];
+  step_count: number;
+  outside: { count: number; self_ps: Ps };
+  histogram: Histogram | null;
+}
+
+export interface Histogram {
+  bounds_ps: Ps[];
+  counts: number[];
 }
 
 export interface Roof {
@@ -284,6 +306,7 @@ export interface RooflineRow extends Omit<
 export interface Roofline {
   run: { id: string; name: string };
   by: string;
+  counted?: string | null; // which steps step=counted are
   devices: {
     host: string;
     name: string | null;
@@ -451,6 +474,7 @@ export interface Overview {
   step: {
     count: number;
     counted?: number; // those the figures are over
+    host_count?: number; // that counted steps are of
     numbers?: string | null; // of those: "2-11"
     rule: string | null;
     rule_text?: string | null;
@@ -512,6 +536,7 @@ export interface FlameFocus {
 export interface FlameReply {
   root: FlameNode | null;
   by?: string;
+  counted?: string | null;
   of?: string;
   weight?: string;
   order?: string;

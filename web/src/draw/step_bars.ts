@@ -32,10 +32,14 @@ export function barsLayout(steps: readonly StepRow[], width: number, height: num
   const p95 = sorted[Math.max(0, Math.ceil(sorted.length * 0.95) - 1)] ?? 1;
   const longest = steps.reduce((most, step) => Math.max(most, toNumber(step.dur_ps)), 1);
   const scalePs = Math.max(1, longest > 1.2 * p95 ? 1.2 * p95 : longest);
-  const pitch = Math.min(BAR_MAX + 8, (width - AXIS) / Math.max(1, steps.length));
+  const pitch = Math.min(widest(width), (width - AXIS) / Math.max(1, steps.length));
   const gap = pitch >= 6 ? Math.min(8, Math.max(1, pitch * 0.15)) : 0;
   return { left: AXIS, pitch, bar: Math.max(0.5, pitch - gap), top: HEADROOM, bottom: height - LABELS, scalePs };
 }
+
+/* A wide page has wide bars: so many fill it. */
+const FILLING = 16;
+const widest = (width: number): number => Math.max(BAR_MAX + 8, Math.min(160, (width - AXIS) / FILLING));
 
 /* As wide as so many bars want to be. */
 export function barsWidth(count: number): number {
@@ -69,18 +73,52 @@ export function paintBars(canvas: HTMLCanvasElement, scene: BarsScene): void {
   context.font = `11px ${tokens.font}`;
   paintAxis(context, scene);
   const numbers = wordsAt(context, height - 4, tokens.ink2);
-  const torn = wordsAt(context, layout.top - 4, tokens.ink);
+  const torn: { words: string; middle: number; ps: number }[] = [];
   const widthOf = (words: string): number => context.measureText(words).width;
-  const named = scene.steps.map(({ step }) =>
-    String(step).length < 8 || widthOf(String(step)) <= layout.bar ? String(step) : cutMiddle(String(step), 7),
-  );
+  const endings = hostEndings(scene.steps);
+  const named = scene.steps.map(({ step, host }) => {
+    const number =
+      String(step).length < 8 || widthOf(String(step)) <= layout.bar ? String(step) : cutMiddle(String(step), 7);
+    const ofHost = `${number} ${endings.get(host ?? '') ?? ''}`.trim();
+    return widthOf(ofHost) <= layout.pitch ? ofHost : number;
+  });
   const apart = stepFor((named.reduce((most, number) => Math.max(most, widthOf(number)), 0) + 8) / layout.pitch, 1);
   scene.steps.forEach((step, index) => {
     const x = layout.left + index * layout.pitch;
     paintBar(context, scene, step, x, index);
     if (index % apart === 0) numbers(named[index]!, x + layout.bar / 2);
-    if (toNumber(step.dur_ps) > layout.scalePs * 1.001) torn(time(step.dur_ps), x + layout.bar / 2);
+    if (toNumber(step.dur_ps) > layout.scalePs * 1.001)
+      torn.push({ words: time(step.dur_ps), middle: x + layout.bar / 2, ps: toNumber(step.dur_ps) });
   });
+  wordsOfTallest(context, layout.top - 4, tokens.ink, torn);
+}
+
+/* What tells hosts apart: "hostA" and "hostB" end in A and B. Of one host nothing. */
+export function hostEndings(steps: readonly StepRow[]): Map<string, string> {
+  const hosts = [...new Set(steps.map(({ host }) => host ?? ''))];
+  if (hosts.length < 2) return new Map();
+  const [first] = hosts as [string];
+  let same = 0;
+  while (same < first.length && hosts.every((host) => host.length > same + 1 && host[same] === first[same])) same++;
+  return new Map(hosts.map((host) => [host, host.slice(same)]));
+}
+
+/* Of torn bars that stand too near each other the tallest has its number. */
+function wordsOfTallest(
+  context: CanvasRenderingContext2D,
+  y: number,
+  colour: string,
+  torn: { words: string; middle: number; ps: number }[],
+): void {
+  const taken: [number, number][] = [];
+  context.fillStyle = colour;
+  context.textAlign = 'center';
+  for (const { words, middle } of torn.sort((a, b) => b.ps - a.ps)) {
+    const half = context.measureText(words).width / 2 + 4;
+    if (taken.some(([from, to]) => middle - half < to && middle + half > from)) continue;
+    taken.push([middle - half, middle + half]);
+    context.fillText(words, middle, y);
+  }
 }
 
 /* Words in a line, each where it should be, those left out that would touch the one before. */

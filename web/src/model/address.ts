@@ -20,12 +20,15 @@ export const RESTRICTION = [
   'start_ps',
   'end_ps',
 ] as const;
-export const FOCUS = ['slice', 'key'] as const;
+export const FOCUS = ['slice', 'key', 'op', 'in', 'named'] as const;
 /* What another run gives no meaning to. */
 const OF_ONE_RUN = [
   'slice',
   'piece',
   'key',
+  'op',
+  'in',
+  'named',
   'window',
   'step',
   'start_ps',
@@ -82,11 +85,18 @@ export function runChange(run: string): Changes {
   return { ...Object.fromEntries(OF_ONE_RUN.map((key) => [key, null])), run };
 }
 
+/* Of no step in particular: the whole recording, where a page would speak of the steps that count. */
+export const ALL_STEPS = 'all';
+
 export function restrictionOf(query: Query): Record<string, string> {
   const kept: Record<string, string> = {};
-  for (const key of RESTRICTION) if (query[key] !== undefined) kept[key] = query[key]!;
+  for (const key of RESTRICTION)
+    if (query[key] !== undefined && !(key === 'step' && query[key] === ALL_STEPS)) kept[key] = query[key]!;
   return kept;
 }
+
+/* Is it neither steps nor a range that is asked for? Then tables of ops are of the counted steps. */
+export const isOfCounted = (query: Query): boolean => query.step === undefined && query.start_ps === undefined;
 
 export interface Span {
   start: bigint;
@@ -138,7 +148,7 @@ export function faultsOf(query: Query): string[] {
   for (const [key, words] of Object.entries(WORDS))
     if (query[key] !== undefined && !words.includes(query[key]!))
       faults.push(`${key}=${query[key]} is none of ${words.join(', ')}`);
-  if (query.step !== undefined && !/^\d+(-\d+)?(,\d+(-\d+)?)*$/.test(query.step))
+  if (query.step !== undefined && query.step !== ALL_STEPS && !/^\d+(-\d+)?(,\d+(-\d+)?)*$/.test(query.step))
     faults.push(`step=${query.step} is no list of steps`);
   return faults;
 }

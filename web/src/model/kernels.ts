@@ -25,6 +25,7 @@ export interface KernelRow {
   registers?: number | null;
   shared_bytes?: number | null;
   occupancy?: number | null;
+  shapes?: { mean: number; least: number; most: number }; // occupancy of its launch shapes, where they are several
   limited_by?: string | null;
   tensor_core?: boolean | null;
   tensor_core_by?: string | null;
@@ -86,6 +87,7 @@ export interface KernelRow {
 export interface KernelList {
   by: string;
   of: string;
+  counted?: string | null; // which steps step=counted are
   total_ps: Ps;
   total_self_ps: Ps;
   kernel_count: number;
@@ -164,4 +166,20 @@ export function kernelsSentence(list: KernelList): Sentence {
     );
   sentence.push('.');
   return sentence;
+}
+
+/* Of a kernel that was launched in several shapes: the mean by their times, where all are known. */
+export function withOccupancy(rows: readonly KernelRow[], variants: readonly KernelRow[]): KernelRow[] {
+  const of = new Map<string, KernelRow[]>();
+  for (const variant of variants) of.set(variant.name, [...(of.get(variant.name) ?? []), variant]);
+  return rows.map((row) => {
+    const shapes = of.get(row.name) ?? [];
+    const known = shapes.every((one) => one.occupancy !== null && one.occupancy !== undefined);
+    const time = (one: KernelRow): number => toNumber(one.total_ps ?? 0);
+    const whole = shapes.reduce((sum, one) => sum + time(one), 0);
+    if ((row.variant_count ?? 1) < 2 || shapes.length !== row.variant_count || !known || whole === 0) return row;
+    const mean = shapes.reduce((sum, one) => sum + one.occupancy! * time(one), 0) / whole;
+    const each = shapes.map((one) => one.occupancy!);
+    return { ...row, shapes: { mean, least: Math.min(...each), most: Math.max(...each) } };
+  });
 }

@@ -46,7 +46,7 @@ export function opsSentence(top: TopList, noun: string): Sentence {
     strong(plural(top.row_count, noun, noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`)),
     verb,
     strong(time(top.total_self_ps)),
-    ` ${where}`,
+    ` ${where}${top.counted ? ` in steps ${top.counted.replace('-', '–')}` : ''}`,
   ];
   const total = toNumber(top.total_self_ps);
   const first = top.rows.slice(0, 10).reduce((sum, row) => sum + toNumber(row.self_ps), 0);

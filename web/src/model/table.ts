@@ -90,7 +90,7 @@ export function groupLines<R>(
   rows: readonly R[],
   groupOf: ((row: R) => string) | null,
   weight: (row: R) => number,
-  closed: ReadonlySet<string>,
+  opened: ReadonlySet<string>,
 ): Line<R>[] {
   if (groupOf === null) return rows.map((row) => ({ kind: 'row', row }));
   const groups = new Map<string, R[]>();
@@ -105,7 +105,7 @@ export function groupLines<R>(
     .map(([name, group]) => ({ name, group, sum: sum(group) }))
     .sort((a, b) => b.sum - a.sum || (a.name < b.name ? -1 : 1));
   return ordered.flatMap(({ name, group }): Line<R>[] => {
-    const open = !closed.has(name);
+    const open = opened.has(name);
     return [
       { kind: 'group', name, rows: group, open },
       ...(open ? group.map((row): Line<R> => ({ kind: 'row', row })) : []),

@@ -4,9 +4,11 @@
 import { useState } from 'preact/hooks';
 import { useJson } from '../data/resource';
 import type { SourceReply } from '../data/types';
-import { shown } from '../model/cut';
-import { editorLink, isEditor, shortPlace } from '../model/source';
+import { shortSource, shown } from '../model/cut';
+import { editorLink, isEditor, placeOf, shortPlace } from '../model/source';
+import { Link } from './link';
 import { settings } from './settings';
+import { Name } from './text';
 
 interface Place {
   file: string;
@@ -58,5 +60,25 @@ export function SourcePlace({ file, line }: Place) {
       <EditorLink file={file} line={line} />
       {open && <SourceLines file={file} line={line} />}
     </span>
+  );
+}
+
+/* What the profile calls its source: a place that opens, where it is one. */
+export function SourceText({ source }: { source: string }) {
+  const place = placeOf(source);
+  if (place) return <SourcePlace file={place.file} line={place.line} />;
+  return (
+    <span data-tip={source} class="mono">
+      {shortSource(source)}
+    </span>
+  );
+}
+
+/* In a table: to all that this line made. */
+export function SourceLink({ source }: { source: string }) {
+  return (
+    <Link to={{ view: 'ops', by: 'op', q: `source:"${source}"` }} title={source}>
+      <Name text={shortSource(source)} mono />
+    </Link>
   );
 }

@@ -14,7 +14,14 @@ interface Picture {
   counted: number; // steps in `parts`
 }
 
-export function StepPicture({ steps, medianPs, height, parts, counted }: Picture) {
+/* Hosts of a step stand beside each other, in one order. */
+function inOrder(steps: readonly StepRow[]): readonly StepRow[] {
+  if (new Set(steps.map(({ host }) => host)).size < 2) return steps;
+  return [...steps].sort((a, b) => Number(a.step) - Number(b.step) || ((a.host ?? '') < (b.host ?? '') ? -1 : 1));
+}
+
+export function StepPicture({ steps: given, medianPs, height, parts, counted }: Picture) {
+  const steps = inOrder(given);
   const beneath = steps.length > BARS_BESIDE_MAX;
   return (
     <div class={beneath ? undefined : 'overview-picture'}>

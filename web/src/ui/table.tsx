@@ -4,13 +4,15 @@
  *   columns  what, where, how often, how much, share, spread, rates
  *   lines    rows; with `groupOf` groups with their subtotals; last what is not shown, summed
  *   pages    instead of rows: as many as there are, each asked for when it comes into sight
- *   keys     ↑ ↓ PgUp PgDn Home End rows, ← → cells or groups, Enter goes on, Space ticks, T shows it
+ *   sums     of what a filter leaves, of rows that are chosen
+ *   keys     ↑ ↓ PgUp PgDn Home End rows, ← → cells or groups, Enter goes on, Space ticks or chooses, T shows it
  *            on the timeline, ' and letters go to a name (letters alone where letter keys are off),
  *            ctrl C copies as TSV, ctrl shift C as Markdown
  */
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { plural } from '../model/numbers';
 import { chosenColumns, groupLines, typedTo, type Cell, type Line } from '../model/table';
 import { textWidth } from './fit';
 import { registerActions } from './keys';
@@ -18,7 +20,7 @@ import { say } from './said';
 import { settings } from './settings';
 import { copyRows } from './table_copy';
 import { roomOf, TableHead } from './table_head';
-import { GroupRow, PendingRow, RestRow, Row } from './table_row';
+import { GroupRow, PendingRow, RestRow, Row, SumRow } from './table_row';
 import { useVirtual } from './virtual';
 import { onResize } from './size';
 
@@ -70,20 +72,25 @@ export interface Props<R> {
   groupOf?: ((row: R) => string) | null;
   weight?: (row: R) => number; // of groups
   rest?: Record<string, ComponentChildren> | null; // what is not shown, by column
+  sumOf?: string | undefined; // what all `rows` are, where they are summed: "12 of 412"
   foot?: ComponentChildren;
   scroll?: boolean; // own scroller with only the visible rows in the page
   more?: (() => void) | undefined; // the end came into sight
 }
+
+const NONE: readonly never[] = [];
 
 export const ROW_HEIGHT = 24;
 export const HEAD_HEIGHT = 28;
 const PAGE_ROWS = 20;
 const TYPING_MS = 1200;
 
-export const pageWidth = signal(innerWidth);
+const windowWidth = signal(innerWidth);
 addEventListener('resize', () => {
-  pageWidth.value = innerWidth;
+  windowWidth.value = innerWidth;
 });
+export const besideWidth = signal(0); // of what stands beside the page
+export const pageWidth = computed(() => windowWidth.value - besideWidth.value);
 
 /* Widths of the columns as they stand, so that names are cut to them. */
 function useWidths(box: { current: HTMLElement | null }, template: string): readonly number[] {
@@ -125,9 +132,10 @@ export function Table<R>(props: Props<R>) {
   const scroller = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLDivElement>(null);
   const [current, setCurrent] = useState(0);
-  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
+  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
+  const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
   const [dragged, setDragged] = useState<Readonly<Record<string, number>>>({});
-  const lines = groupLines(rows, groupOf, props.weight ?? (() => 1), closed);
+  const lines = groupLines(rows, groupOf, props.weight ?? (() => 1), opened);
   const length = pages ? pages.count : lines.length;
   const virtual = useVirtual(scroller, scroll ? length : 0, ROW_HEIGHT, HEAD_HEIGHT);
   const at = Math.min(current, Math.max(0, length - 1));
@@ -155,9 +163,9 @@ export function Table<R>(props: Props<R>) {
   useEffect(() => pages?.want(first, last + 1), [first, last, pages]);
 
   const toggle = (name: string): void => {
-    const next = new Set(closed);
+    const next = new Set(opened);
     if (!next.delete(name)) next.add(name);
-    setClosed(next);
+    setOpened(next);
   };
   const move = (to: number, cell = -1): void => {
     const next = Math.min(length - 1, Math.max(0, to));
@@ -199,8 +207,23 @@ export function Table<R>(props: Props<R>) {
     else say(`No row is called ${text}.`);
     return true;
   };
+  /* Rows that are chosen to be summed and copied: Space, a click with ctrl; with shift all up to it. */
+  const chosen = marked.size === 0 ? NONE : rows.filter((row) => marked.has(rowKey(row)));
+  const mark = (row: R, upTo: boolean): void => {
+    const next = new Set(marked);
+    const between = upTo ? lines.slice(Math.min(at, lineOf(row)), Math.max(at, lineOf(row)) + 1) : [];
+    if (upTo) for (const line of between) line.kind === 'row' && next.add(rowKey(line.row));
+    else if (!next.delete(rowKey(row))) next.add(rowKey(row));
+    setMarked(next);
+  };
+  const lineOf = (row: R): number => lines.findIndex((line) => line.kind === 'row' && line.row === row);
+  const marks = props.onTick === undefined && !pages && columns.some((column) => column.subtotal !== undefined);
   const copy = (form: 'tsv' | 'md'): void =>
-    copyRows(columns, pages ? items.flatMap(({ index }) => pages.at(index) ?? []) : rows, form);
+    copyRows(
+      columns,
+      pages ? items.flatMap(({ index }) => pages.at(index) ?? []) : chosen.length > 0 ? chosen : rows,
+      form,
+    );
   const copying = useRef(copy);
   copying.current = copy;
   useEffect(
@@ -253,6 +276,8 @@ export function Table<R>(props: Props<R>) {
     else if (event.key === 'Enter' && target.tagName !== 'A' && target.tagName !== 'BUTTON' && line)
       line.kind === 'group' ? toggle(line.name) : onOpen?.(line.row);
     else if (event.key === ' ' && plain && row && props.onTick) props.onTick(row);
+    else if (event.key === ' ' && plain && row && marks) mark(row, event.shiftKey);
+    else if (event.key === 'Escape' && marked.size > 0) setMarked(new Set());
     else if (event.key.toLowerCase() === 't' && plain && row && props.onShow) props.onShow(row);
     else if (event.key.toLowerCase() === 'c' && (event.ctrlKey || event.metaKey) && getSelection()?.isCollapsed)
       copy(event.shiftKey ? 'md' : 'tsv');
@@ -262,8 +287,12 @@ export function Table<R>(props: Props<R>) {
   };
   const click = (index: number) => (event: MouseEvent) => {
     if ((event.target as Element).closest('a,button,input') || !getSelection()?.isCollapsed) return;
-    setCurrent(index);
     const line = lineAt(index);
+    if (line?.kind === 'row' && marks && (event.ctrlKey || event.metaKey || event.shiftKey)) {
+      mark(line.row, event.shiftKey);
+      return setCurrent(index);
+    }
+    setCurrent(index);
     if (!line) return;
     if (line.kind === 'group') return toggle(line.name);
     onFocusRow?.(line.row);
@@ -276,6 +305,7 @@ export function Table<R>(props: Props<R>) {
       class={`table${scroll ? ' scroll' : ''}${opens ? ' opens' : ''}`}
       role={groupOf ? 'treegrid' : 'grid'}
       aria-label={props.label}
+      aria-multiselectable={marks || undefined}
       aria-rowcount={(props.rowCount ?? pages?.count ?? rows.length) + 1}
       aria-colcount={columns.length}
       style={{ '--columns': template }}
@@ -327,6 +357,7 @@ export function Table<R>(props: Props<R>) {
               columns={columns}
               widths={widths}
               selected={id === focused}
+              marked={marked.has(id)}
               current={index === stop}
               top={top}
               level={groupOf ? 2 : undefined}
@@ -337,6 +368,15 @@ export function Table<R>(props: Props<R>) {
         })}
       </div>
       {rest && <RestRow columns={columns} rest={rest} index={length} />}
+      {props.sumOf && <SumRow columns={columns} rows={rows} words={props.sumOf} index={length + (rest ? 1 : 0)} />}
+      {chosen.length > 0 && (
+        <SumRow
+          columns={columns}
+          rows={chosen}
+          words={`${plural(chosen.length, 'row')} chosen`}
+          index={length + (rest ? 1 : 0) + (props.sumOf ? 1 : 0)}
+        />
+      )}
       {props.foot}
     </div>
   );

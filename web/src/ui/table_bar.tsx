@@ -158,6 +158,7 @@ export function TableBelow<R>({ table, total, ...rest }: { table: TableState<R>;
       sort={table.sort}
       onSort={table.onSort}
       groupOf={table.groupOf}
+      sumOf={table.filter.filter.empty ? undefined : `${count(table.rows.length)} of ${count(total)}`}
     />
   );
 }

@@ -39,6 +39,7 @@ interface RowProps<R> {
   columns: readonly Column<R>[];
   widths: readonly number[];
   selected: boolean;
+  marked: boolean;
   current: boolean;
   top: number | null;
   level: number | undefined;
@@ -46,13 +47,25 @@ interface RowProps<R> {
   onHover: ((row: R | null) => void) | undefined;
 }
 
-export function Row<R>({ row, index, columns, widths, selected, current, top, level, onClick, onHover }: RowProps<R>) {
+export function Row<R>({
+  row,
+  index,
+  columns,
+  widths,
+  selected,
+  marked,
+  current,
+  top,
+  level,
+  onClick,
+  onHover,
+}: RowProps<R>) {
   return (
     <div
-      class="table-row"
+      class={marked ? 'table-row marked' : 'table-row'}
       role="row"
       aria-rowindex={index + 2}
-      aria-selected={selected}
+      aria-selected={selected || marked}
       aria-level={level}
       tabIndex={current ? 0 : -1}
       data-index={index}
@@ -146,7 +159,7 @@ export function GroupRow<R>({ line, index, columns, widths, current, top, onClic
           class={column.numeric ? 'number' : 'cut'}
         >
           {column.subtotal?.(line.rows)}
-          {column.subtotal && column.bar && <span class="cell-bar" />}
+          {column.subtotal && column.bar && <Bar share={sumOfBars(column, line.rows)} />}
         </div>
       ))}
     </div>
@@ -168,6 +181,34 @@ export function RestRow<R>({
         <div key={column.key} role="gridcell" aria-colindex={at + 1} class={column.numeric ? 'number' : 'cut'}>
           {rest[column.key]}
           {column.bar && rest[column.key] !== undefined && <Bar share={0} />}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/* Bars are shares of one whole, so that those of rows add up. */
+const sumOfBars = <R,>(column: Column<R>, rows: readonly R[]): number =>
+  rows.reduce((sum, row) => sum + (column.bar!(row) ?? 0), 0);
+
+/* What rows add up to, where columns do. */
+export function SumRow<R>({
+  columns,
+  rows,
+  words,
+  index,
+}: {
+  columns: readonly Column<R>[];
+  rows: readonly R[];
+  words: string;
+  index: number;
+}) {
+  return (
+    <div class="table-row rest sum" role="row" aria-rowindex={index + 2}>
+      {columns.map((column, at) => (
+        <div key={column.key} role="gridcell" aria-colindex={at + 1} class={column.numeric ? 'number' : 'cut'}>
+          {at === 0 ? words : column.subtotal?.(rows)}
+          {column.subtotal && column.bar && <Bar share={sumOfBars(column, rows)} />}
         </div>
       ))}
     </div>

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The page: header, tabs, one view. Views know nothing of one another; the address joins them. */
-import { useEffect } from 'preact/hooks';
+import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { go, hrefOf, query, runName, view, word } from '../data/place';
 import { forgetOne, useJson } from '../data/resource';
 import { absence, isUnsettled, type RunDetails, type RunList } from '../data/types';
 import { faultsOf } from '../model/address';
 import { shown } from '../model/cut';
+import { opOf } from '../ui/op_link';
 import { time } from '../model/numbers';
 import { Boundary } from '../ui/boundary';
 import { ContextMenu } from '../ui/context_menu';
 import { registerActions } from '../ui/keys';
+import { offerCards } from '../ui/op_link';
 import { Said, say } from '../ui/said';
 import { change, settings, theme } from '../ui/settings';
 import { Failed, Waiting } from '../ui/states';
 import { copyText } from '../ui/text';
+import { besideWidth } from '../ui/table';
 import { hideTip, Tooltip } from '../ui/tooltip';
 import { Indexing } from './indexing';
 import { CompareView } from './compare/compare';
@@ -33,7 +36,14 @@ import { PerfettoDialog } from './shell/perfetto_dialog';
 import { Tabs } from './shell/tabs';
 import { DropTarget, UploadBar } from './shell/upload';
 
+const OpCard = lazy(() => import('./op_card').then((module) => module.OpCard));
+const CARD_VIEWS = new Set(['overview', 'ops', 'flame', 'kernels', 'roofline', 'steps']);
+const [CARD_WIDTH, CARD_FROM] = [440, 1100]; // as the style sheet has them
+
 const TrendPage = lazy(() => import('./later').then((module) => module.TrendPage));
+
+/* A page in a frame has no room beside it. */
+if (query.value.embed !== '1') offerCards();
 
 const RUNS_HREF = { run: null, view: 'runs', by: null, sort: null, q: null, columns: null, a: null, b: null };
 
@@ -97,6 +107,8 @@ function RunPage({ name }: { name: string }) {
   }, [data, unsettled]);
   const shape = data && entry.shape ? ` ${entry.shape}` : '';
   const embedded = embed.value === '1';
+  const card = data !== null && !embedded && CARD_VIEWS.has(entry.view) && opOf(query.value) !== null;
+  useLayoutEffect(() => void (besideWidth.value = card && innerWidth >= CARD_FROM ? CARD_WIDTH : 0), [card]);
   return (
     <div class={embedded ? 'shell embedded' : 'shell'}>
       {!embedded && <Header run={data} />}
@@ -109,18 +121,21 @@ function RunPage({ name }: { name: string }) {
         {data && <NotesBar run={data} />}
         {data && data.content_id !== null && <PerfettoDialog run={data} />}
       </div>
-      <main class={`page${shape}`}>
-        {data &&
-          (unsettled && data.content_id === null ? (
-            <Indexing run={data} name={name} />
-          ) : (
-            <Boundary key={`${data.content_id} ${entry.view}`}>
-              {isElsewhere(data, entry.view) ? <Elsewhere run={data} view={entry.view} /> : entry.page(data)}
-            </Boundary>
-          ))}
-        {!data && run.error && <Failed error={run.error} />}
-        {!data && run.waiting && run.progress !== null && <Waiting what="Reading the run." progress={run.progress} />}
-      </main>
+      <div class={card ? 'beside with-card' : 'beside'}>
+        <main class={`page${shape}`}>
+          {data &&
+            (unsettled && data.content_id === null ? (
+              <Indexing run={data} name={name} />
+            ) : (
+              <Boundary key={`${data.content_id} ${entry.view}`}>
+                {isElsewhere(data, entry.view) ? <Elsewhere run={data} view={entry.view} /> : entry.page(data)}
+              </Boundary>
+            ))}
+          {!data && run.error && <Failed error={run.error} />}
+          {!data && run.waiting && run.progress !== null && <Waiting what="Reading the run." progress={run.progress} />}
+        </main>
+        {card && <OpCard run={data!} />}
+      </div>
       {embedded && (
         <a class="embedded-link" href={hrefOf({ embed: null })} target="_blank" rel="noopener">
           {data ? `${shown(data.name)} in jviewd` : 'jviewd'}

@@ -3,11 +3,11 @@
 import { address } from '../data/api';
 import { go, query } from '../data/place';
 import { useJson } from '../data/resource';
-import { restriction } from '../data/restriction';
+import { opRestriction, restriction } from '../data/restriction';
 import type { RunDetails, TopList, TopRow } from '../data/types';
-import { shortScope, shortSource } from '../model/cut';
+import { shortScope } from '../model/cut';
 import { kernelLabels } from '../model/kernel_label';
-import { slicesNamed, slicesOfOp } from '../model/search';
+import { slicesOf, type OpPlace } from '../ui/op_link';
 import { areNamesShared, type Cell } from '../model/table';
 import {
   count,
@@ -15,6 +15,7 @@ import {
   plural,
   rateScale,
   shareCell,
+  time,
   timeExact,
   timeScale,
   toBig,
@@ -25,12 +26,14 @@ import {
 import { opsSentence, sentenceCase } from '../model/sentence';
 import { lazy } from '../ui/lazy';
 import { Link } from '../ui/link';
+import { toOp } from '../ui/op_link';
+import { SourceLink } from '../ui/source';
 import { Failed, isWhole, NothingHere, Waiting } from '../ui/states';
 import type { Column } from '../ui/table';
 import { TableBar, TableBelow } from '../ui/table_bar';
 import { Name, SentenceLine, nameRoom } from '../ui/text';
 import { useTable } from '../ui/use_table';
-import type { Changes } from '../model/address';
+import { ALL_STEPS, type Changes } from '../model/address';
 
 const BY = ['op', 'name', 'scope', 'module', 'phase', 'category', 'source', 'track', 'device', 'host'];
 const PATH_BY = ['op', 'name', 'kernel', 'api', 'scope', 'module', 'category', 'source'];
@@ -50,11 +53,18 @@ function pluralOf(noun: string): string {
   return noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`;
 }
 
-/* Where the name of a row leads. */
-function goalOf(row: TopRow, by: string): Changes {
-  if (by === 'op') return { view: 'timeline', find: slicesOfOp(row.name, row.module), slice: null };
+/* Rows that are slices of one name have a card. */
+function opOfRow(row: TopRow, by: string): OpPlace | null {
+  if (by === 'op') return { name: row.name, module: row.module, by: 'op' };
   if (by === 'name' || by === 'kernel' || by === 'api' || by === 'annotation')
-    return { view: 'timeline', find: slicesNamed(row.name), slice: null };
+    return { name: row.name, module: null, by: 'name' };
+  return null;
+}
+
+/* Where the name of a row leads. */
+function goalOf(row: TopRow, by: string, counted: string | null | undefined): Changes {
+  const op = opOfRow(row, by);
+  if (op !== null) return toOp(op, counted);
   if (by === 'track') return { view: 'timeline', track: row.key };
   if (by === 'phase') return { view: 'flame', by: 'phase' };
   if (by === 'scope' || by === 'module' || by === 'host' || by === 'device')
@@ -63,8 +73,10 @@ function goalOf(row: TopRow, by: string): Changes {
 }
 
 /* The same on the timeline: its slices, or all that it is narrowed to. */
-function timelineOf(row: TopRow, by: string): Changes {
-  const goal = goalOf(row, by);
+function timelineOf(row: TopRow, by: string, counted: string | null | undefined): Changes {
+  const op = opOfRow(row, by);
+  if (op !== null) return slicesOf(op, query.value, counted);
+  const goal = goalOf(row, by, counted);
   return goal.view === 'timeline'
     ? goal
     : { view: 'timeline', ...(goal.by === 'op' && goal.q === null ? goal : { find: row.name }), by: null, q: null };
@@ -89,7 +101,7 @@ function sumOf(rows: readonly TopRow[], of: (row: TopRow) => number | bigint | n
   return rows.reduce((sum, row) => sum + toBig(of(row) ?? 0), 0n);
 }
 
-function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
+function columnsOf(rows: readonly TopRow[], by: string, counted: string | null | undefined): Column<TopRow>[] {
   const self = timeScale(rows.map((row) => row.self_ps));
   const each = timeScale(rows.map((row) => row.p95_ps ?? row.mean_ps));
   const heavy = rows.filter((row) => (row.share ?? 0) >= HEAVY_SHARE);
@@ -101,7 +113,6 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
     (heavy.length > 0 ? heavy : rows).map((row) => row.bytes_per_s),
     'B/s',
   );
-  const largest = Math.max(1e-9, ...rows.map((row) => row.share ?? 0));
   let sum = 0;
   const upTo = new Map(rows.map((row) => [row, (sum += row.share ?? 0)]));
   const has = (key: keyof TopRow) => rows.some((row) => row[key] !== null && row[key] !== undefined && row[key] !== '');
@@ -163,7 +174,7 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
       cell: (row) => (
         <span class={row.kind ? `kind-${row.kind}` : undefined}>
           {row.kind && <span class="swatch" data-tip={row.kind} />}
-          <Link to={goalOf(row, by)}>
+          <Link to={goalOf(row, by, counted)}>
             <Name text={by === 'scope' ? shortScope(row.name) : (labels?.get(row.name) ?? row.name)} />
           </Link>
         </span>
@@ -194,9 +205,9 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
         title: 'source',
         width: 'minmax(132px, 1fr)',
         cutFront: true,
-        from: 800,
+        from: 860,
         exact: (row) => row.source,
-        cell: (row) => (row.source ? <Name text={shortSource(row.source)} mono /> : UNKNOWN),
+        cell: (row) => (row.source ? <SourceLink source={row.source} /> : UNKNOWN),
       },
     words('category', { from: 1500 }),
     words('module', areNamesShared(rows) ? { from: 1000 } : { optional: true }),
@@ -206,8 +217,11 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
       title: 'count',
       width: '72px',
       numeric: true,
-      cell: (row) => count(row.count),
-      exact: (row) => `${row.event_count} events`,
+      cell: (row) => {
+        const op = opOfRow(row, by);
+        return op === null ? count(row.count) : <Link to={slicesOf(op, query.value, counted)}>{count(row.count)}</Link>;
+      },
+      exact: (row) => `${plural(row.event_count, 'slice')}, on the timeline`,
       subtotal: (group) => count(group.reduce((sum, row) => sum + row.count, 0)),
     },
     {
@@ -231,7 +245,7 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
       numeric: true,
       sortable: false,
       cell: (row) => shareCell(row.share),
-      bar: (row) => (row.share ?? 0) / largest,
+      bar: (row) => row.share,
       exact: (row) => unknown(row, 'share') ?? 'self time of all rows',
       subtotal: (group) => shareCell(group.reduce((sum, row) => sum + (row.share ?? 0), 0)),
     },
@@ -329,6 +343,35 @@ function restOf(top: TopList, rows: readonly TopRow[], noun: string): Record<str
 /* As a tree, where that is asked for. */
 const OpTreeView = lazy(() => import('./later').then((module) => module.OpTreeView));
 
+/* A range or step cuts what reaches over its edge, but of no op how long it took. */
+const CUT_SHARE = 0.01;
+const isCut = (row: TopRow): boolean =>
+  row.mean_ps !== null &&
+  row.count > 0 &&
+  Math.abs(toNumber(row.total_ps) / row.count - toNumber(row.mean_ps)) > CUT_SHARE * toNumber(row.mean_ps) + 1;
+
+const OUTSIDE_SHARE = 0.005;
+
+/* What the counted steps leave out: warm-up, what the recording cuts, autotuning, what lies between. */
+function Outside({ run, of }: { run: RunDetails; of: TopList }) {
+  const whole = useJson<TopList>(of.counted ? 'api/top' : null, {
+    run: run.id,
+    by: of.by,
+    ...restriction.value,
+    spread: 'none',
+    limit: 1,
+  });
+  if (!of.counted || !whole.data || whole.data.by !== of.by) return null;
+  const outside = toBig(whole.data.total_self_ps) - toBig(of.total_self_ps);
+  if (Number(outside) < OUTSIDE_SHARE * toNumber(whole.data.total_self_ps)) return null;
+  return (
+    <p class="basis">
+      Another {time(outside)} lies outside of these steps: warm-up, autotuning, what the recording cuts.{' '}
+      <Link to={{ step: ALL_STEPS }}>The whole recording</Link>
+    </p>
+  );
+}
+
 export function OpsView({ run }: { run: RunDetails }) {
   return query.value.as === 'tree' ? <OpTreeView run={run} /> : <OpsTable run={run} />;
 }
@@ -338,7 +381,7 @@ function OpsTable({ run }: { run: RunDetails }) {
   const params = {
     run: run.id,
     by: asked,
-    ...restriction.value,
+    ...opRestriction.value,
     sort: query.value.sort,
     path: PATH_COLUMN.test(query.value.columns ?? '') ? 'yes' : null,
   };
@@ -347,7 +390,7 @@ function OpsTable({ run }: { run: RunDetails }) {
   const rows = data?.rows ?? [];
   const by = data?.by ?? asked;
   const table = useTable<TopRow>({
-    columns: columnsOf(rows, by),
+    columns: columnsOf(rows, by, data?.counted),
     rows,
     sort: '-self_ps',
     also: ALSO,
@@ -360,6 +403,12 @@ function OpsTable({ run }: { run: RunDetails }) {
       {data && data.row_count > 0 && <SentenceLine sentence={opsSentence(data, by)} />}
       {data && data.by !== asked && data.notes.length === 0 && (
         <p class="basis">{`This run names no ${asked}s, so the rows are by ${data.by}.`}</p>
+      )}
+      {data && data.row_count > 0 && <Outside run={run} of={data} />}
+      {rows.some(isCut) && (
+        <p class="basis">
+          Self and total are cut at the edges of what is asked for; mean and spread are of whole slices.
+        </p>
       )}
       {data?.notes.map((note) => (
         <p key={note.message} class={`basis${note.severity === 'info' ? '' : ' warn'}`}>
@@ -415,9 +464,9 @@ function OpsTable({ run }: { run: RunDetails }) {
           rowKey={(row) => row.key}
           focused={query.value.key ?? null}
           onFocusRow={(row) => go({ key: row.key }, 'replace')}
-          onOpen={(row) => go(goalOf(row, by), 'push')}
+          onOpen={(row) => go(goalOf(row, by, data.counted), 'push')}
           openOn="enter"
-          onShow={(row) => go(timelineOf(row, by), 'push')}
+          onShow={(row) => go(timelineOf(row, by, data.counted), 'push')}
           weight={(row) => toNumber(row.self_ps)}
           rest={restOf(data!, shown, by)}
           scroll

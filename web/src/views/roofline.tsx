@@ -3,7 +3,7 @@
 import { address } from '../data/api';
 import { go, query } from '../data/place';
 import { useJson } from '../data/resource';
-import { restriction } from '../data/restriction';
+import { opRestriction } from '../data/restriction';
 import type { Roofline, RooflineRow, RunDetails } from '../data/types';
 import { shortScope } from '../model/cut';
 import {
@@ -21,9 +21,10 @@ import {
   UNKNOWN,
 } from '../model/numbers';
 import { pointsOf, rooflineSentence } from '../model/roofline';
-import { slicesOfOp } from '../model/search';
+import { slicesOf } from '../ui/op_link';
 import { sentenceCase } from '../model/sentence';
 import { Link } from '../ui/link';
+import { toOp } from '../ui/op_link';
 import { Failed, Waiting } from '../ui/states';
 import type { Column } from '../ui/table';
 import { TableBar, TableBelow } from '../ui/table_bar';
@@ -38,7 +39,7 @@ function reason(row: RooflineRow, key: keyof RooflineRow): string | null {
   return row.reasons?.[key] ?? null;
 }
 
-function columnsOf(rows: readonly RooflineRow[]): Column<RooflineRow>[] {
+function columnsOf(rows: readonly RooflineRow[], counted: string | null | undefined): Column<RooflineRow>[] {
   const self = timeScale(rows.map((row) => row.self_ps));
   const heavy = rows.filter((row) => (row.share ?? 0) >= HEAVY_SHARE);
   const some = heavy.length > 0 ? heavy : rows;
@@ -50,7 +51,6 @@ function columnsOf(rows: readonly RooflineRow[]): Column<RooflineRow>[] {
     some.map((row) => row.bytes_per_s),
     'B/s',
   );
-  const largest = Math.max(1e-9, ...rows.map((row) => row.share ?? 0));
   const hasPeak = rows.some((row) => row.peak_share !== null);
   const number = (
     key: 'intensity' | 'flops_per_s' | 'bytes_per_s',
@@ -82,7 +82,7 @@ function columnsOf(rows: readonly RooflineRow[]): Column<RooflineRow>[] {
       cell: (row) => (
         <span class={row.kind ? `kind-${row.kind}` : undefined}>
           {row.kind && <span class="swatch" data-tip={row.kind} />}
-          <Link to={{ view: 'timeline', find: slicesOfOp(row.name, row.module), slice: null }}>
+          <Link to={toOp({ name: row.name, module: row.module, by: 'op' }, counted)}>
             <Name text={row.name} />
           </Link>
         </span>
@@ -133,7 +133,7 @@ function columnsOf(rows: readonly RooflineRow[]): Column<RooflineRow>[] {
       sortable: false,
       sums: shareCell,
       cell: (row) => shareCell(row.share),
-      bar: (row) => (row.share ?? 0) / largest,
+      bar: (row) => row.share,
     },
     number(
       'intensity',
@@ -197,12 +197,12 @@ function basisOf(data: Roofline): string[] {
 }
 
 export function RooflineView({ run }: { run: RunDetails }) {
-  const params = { run: run.id, ...restriction.value, sort: query.value.sort };
+  const params = { run: run.id, ...opRestriction.value, sort: query.value.sort };
   const found = useJson<Roofline>('api/roofline', { ...params, limit: ROWS_MAX });
   const data = found.data;
   const rows = data?.rows ?? [];
   const table = useTable<RooflineRow>({
-    columns: columnsOf(rows),
+    columns: columnsOf(rows, data?.counted),
     rows,
     sort: '-self_ps',
     also: { kind: (row) => row.kind, flops: (row) => row.flops, bytes: (row) => row.bytes },
@@ -265,7 +265,10 @@ export function RooflineView({ run }: { run: RunDetails }) {
             rowKey={(row) => row.key}
             focused={query.value.key ?? null}
             onFocusRow={(row) => go({ key: row.key }, 'replace')}
-            onOpen={(row) => go({ view: 'timeline', find: slicesOfOp(row.name, row.module), slice: null }, 'push')}
+            onOpen={(row) => go(toOp({ name: row.name, module: row.module, by: 'op' }, data.counted), 'push')}
+            onShow={(row) =>
+              go(slicesOf({ name: row.name, module: row.module, by: 'op' }, query.value, data.counted), 'push')
+            }
             openOn="enter"
             weight={(row) => toNumber(row.self_ps)}
             scroll

@@ -98,7 +98,6 @@ function columnsOf(rows: readonly TransferRow[], by: string): Column<TransferRow
     (heavy.length > 0 ? heavy : rows).map((row) => row.bytes_per_s),
     'B/s',
   );
-  const largest = Math.max(1e-9, ...rows.map((row) => row.share ?? 0));
   const why = (row: TransferRow, key: string): string | null => row.reasons[key] ?? null;
   const ps = (
     key: keyof TransferRow & string,
@@ -177,7 +176,7 @@ function columnsOf(rows: readonly TransferRow[], by: string): Column<TransferRow
       width: '128px',
       numeric: true,
       cell: (row) => shareCell(row.share ?? null),
-      bar: (row) => (row.share ?? 0) / largest,
+      bar: (row) => row.share ?? null,
     },
     known('bytes_per_s') && {
       key: 'bytes_per_s',

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When an op ran: sums by step, what lies outside, the longest, how durations lie; of names, too.
- */
+/* When an op ran: by step, outside of all, the longest, the spread; and of names. */
 #include "unit/analyse/made_run.h"
 
 #include "analyse/ops/op_times.h"
@@ -9,10 +8,11 @@
 static const char *const instructions[] = {"dot.1", "jit(f)/layer_0/dot", "dot.2",
                                            "jit(f)/layer_1/dot", NULL};
 
-/*  python   train 0 |------------|  train 1 |------------|     0 .. 100, 100 .. 200
+/* Times in ns; the last dot.1 lies behind all steps.
+ *
+ *  python   train 0 |------------|  train 1 |------------|     0 .. 100, 100 .. 200
  *             f |-|                   f |--|                   10 .. 20, 110 .. 130
- *  pool       dot.1 |-| dot.2 |-|     dot.1 |---|  dot.1 |-|   20 .. 30, 40 .. 50, 120 .. 150,
- *                                                              250 .. 260: behind all steps     */
+ *  pool       dot.1 |-| dot.2 |-|     dot.1 |---|  dot.1 |-|   20, 40, 120, 250 */
 static void make(struct made_run *run)
 {
     run_begin(run);
@@ -20,15 +20,15 @@ static void make(struct made_run *run)
     track_id python = run_thread(run, "python"), pool = run_thread(run, "pool");
 
     for (int i = 0; i < 2; i++) {
-        run_slice(run, python, i * 100, 100, "train", KIND_HOST);
+        run_slice(run, python, i * 100000, 100000, "train", KIND_HOST);
         run_int(run, "step_num", i);
         run_int(run, "_r", 1);
-        run_slice(run, python, i * 100 + 10, 10 + i * 10, "f", KIND_HOST);
+        run_slice(run, python, i * 100000 + 10000, 10000 + i * 10000, "f", KIND_HOST);
     }
-    run_cpu_op(run, pool, 20, 10, "dot.1", 7, 1, 0, 0);
-    run_cpu_op(run, pool, 40, 10, "dot.2", 7, 1, 0, 0);
-    run_cpu_op(run, pool, 120, 30, "dot.1", 7, 2, 0, 0);
-    run_cpu_op(run, pool, 250, 10, "dot.1", 7, 3, 0, 0);
+    run_cpu_op(run, pool, 20000, 10000, "dot.1", 7, 1, 0, 0);
+    run_cpu_op(run, pool, 40000, 10000, "dot.2", 7, 1, 0, 0);
+    run_cpu_op(run, pool, 120000, 30000, "dot.1", 7, 2, 0, 0);
+    run_cpu_op(run, pool, 250000, 10000, "dot.1", 7, 3, 0, 0);
     run_finish(run);
 }
 
@@ -55,15 +55,15 @@ static void of_an_op(void **state)
     uint64_t spread = 0;
 
     CHECK_INT("all of it", times.slice_count, 3);
-    CHECK_INT("its time", times.self_ps, 50);
-    CHECK_INT("the shortest", times.min_ps, 10);
-    CHECK_INT("the longest", times.max_ps, 30);
+    CHECK_INT("its time", times.self_ps, 50000);
+    CHECK_INT("the shortest", times.min_ps, 10000);
+    CHECK_INT("the longest", times.max_ps, 30000);
     CHECK_INT("which is that of the second step",
-              trace_slice(run.run.hosts[0].trace, times.longest).start_ps, 120);
+              trace_slice(run.run.hosts[0].trace, times.longest).start_ps, 120000);
     CHECK_INT("steps", times.step_count, 2);
-    CHECK_INT("in the first", times.steps[0].self_ps, 10);
-    CHECK_INT("in the second", times.steps[1].self_ps, 30);
-    CHECK_INT("behind them", times.outside.self_ps, 10);
+    CHECK_INT("in the first", times.steps[0].self_ps, 10000);
+    CHECK_INT("in the second", times.steps[1].self_ps, 30000);
+    CHECK_INT("behind them", times.outside.self_ps, 10000);
     CHECK_INT("so often", times.outside.count, 1);
     CHECK("durations differ", times.has_spread);
     for (int i = 0; i < OP_TIMES_BUCKETS; i++)
@@ -103,8 +103,8 @@ static void of_a_name(void **state)
     struct op_times times = ask(&run, &f, false);
 
     CHECK_INT("calls of the host", times.slice_count, 2);
-    CHECK_INT("their time", times.self_ps, 30);
-    CHECK_INT("in the second step", times.steps[1].self_ps, 20);
+    CHECK_INT("their time", times.self_ps, 30000);
+    CHECK_INT("in the second step", times.steps[1].self_ps, 20000);
     CHECK_INT("as ops there are none", ask(&run, &f, true).slice_count, 0);
     CHECK_INT("of a name that nothing bears", ask(&run, &none, false).slice_count, 0);
     run_end(&run);

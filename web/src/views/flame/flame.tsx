@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Params } from '../../data/api';
 import { go, query } from '../../data/place';
 import { useJson } from '../../data/resource';
-import { restriction } from '../../data/restriction';
+import { opRestriction, restriction } from '../../data/restriction';
 import { absence, type FlameNode, type FlameReply, type RunDetails } from '../../data/types';
 import { WORDS } from '../../model/address';
 import { amountOf, asWidths } from '../../model/amount';
@@ -108,7 +108,14 @@ function Explorer({
         onZoom={zoomTo}
       />
       {focus !== null ? (
-        <Relatives layout={layout} focus={focus} by={data.by ?? ''} params={isCut ? params : null} onOpen={focusOn} />
+        <Relatives
+          layout={layout}
+          focus={focus}
+          by={data.by ?? ''}
+          counted={data.counted}
+          params={isCut ? params : null}
+          onOpen={focusOn}
+        />
       ) : (
         <Names layout={layout} lit={lit} isCut={isCut} onOpen={focusOn} />
       )}
@@ -152,7 +159,7 @@ export function FlameView({ run }: { run: RunDetails }) {
     ...(by === 'stack' && query.value.snapshot ? { snapshot: query.value.snapshot } : {}),
     ...(folded ? { fold: 'siblings' } : {}),
     limit: NODES_MAX,
-    ...restriction.value,
+    ...(by === 'stack' ? restriction.value : opRestriction.value),
   };
   const flame = useJson<FlameReply>('api/flame', params);
   const data = flame.data;

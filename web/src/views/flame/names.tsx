@@ -20,7 +20,6 @@ function columnsOf(rows: readonly NameSum[], layout: FlameLayout): Column<NameSu
   );
   const whole = toNumber(layout.nodes[0]!.total_ps);
   const [own, all] = [amount.scale(rows.map((row) => row.selfPs)), amount.scale(rows.map((row) => row.totalPs))];
-  const largest = rows.reduce((most, row) => Math.max(most, row.selfPs), 1);
   return [
     {
       key: 'name',
@@ -45,7 +44,7 @@ function columnsOf(rows: readonly NameSum[], layout: FlameLayout): Column<NameSu
       numeric: true,
       sortable: false,
       cell: (row) => shareCell(whole === 0 ? null : row.selfPs / whole),
-      bar: (row) => row.selfPs / largest,
+      bar: (row) => (whole === 0 ? null : row.selfPs / whole),
     },
     {
       key: 'total',

@@ -9,14 +9,16 @@ import type { Amount } from '../../model/amount';
 import type { FlameLayout } from '../../model/flame_layout';
 import { exactly, relationsOf, type Relative, type Relations } from '../../model/flame_relations';
 import { inScale, plural, share, shareCell, toNumber } from '../../model/numbers';
+import { query } from '../../data/place';
+import { slicesOf, type OpPlace } from '../../ui/op_link';
 import { Link } from '../../ui/link';
+import { toOp } from '../../ui/op_link';
 import { SourcePlace } from '../../ui/source';
 import { Table, type Column } from '../../ui/table';
 import { Name } from '../../ui/text';
 
 function columnsOf(title: string, rows: readonly Relative[], of: number, amount: Amount): Column<Relative>[] {
   const scale = amount.scale(rows.map((row) => row.totalPs));
-  const largest = Math.max(1, ...rows.map((row) => row.totalPs));
   return [
     {
       key: 'name',
@@ -43,7 +45,7 @@ function columnsOf(title: string, rows: readonly Relative[], of: number, amount:
       numeric: true,
       sortable: false,
       cell: (row) => shareCell(of === 0 ? null : row.totalPs / of),
-      bar: (row) => row.totalPs / largest,
+      bar: (row) => (of === 0 ? null : row.totalPs / of),
     },
   ];
 }
@@ -76,10 +78,23 @@ function List({
   );
 }
 
-/* The table's rows that this node stands for; null: there is none of its kind. */
-function rowsOf(layout: FlameLayout, index: number, by: string): Changes | null {
+function pathTo(layout: FlameLayout, index: number): string[] {
   const path: string[] = [];
   for (let at = index; at > 0; at = layout.parent[at]!) path.unshift(layout.nodes[at]!.name);
+  return path;
+}
+
+/* A leaf of scopes, modules or source lines is an op; the first name above it may be its module. */
+function opAt(layout: FlameLayout, index: number, by: string): OpPlace | null {
+  const path = pathTo(layout, index);
+  if (layout.nodes[index]!.children.length > 0 || path.length < 2 || !/^(scope|module|source)$/.test(by)) return null;
+  const module = by !== 'source' && /^\w+(\(\d+\))?$/.test(path[0]!) ? path[0]! : null;
+  return { name: path.at(-1)!, module, by: 'op' };
+}
+
+/* The table's rows that this node stands for; null: there is none of its kind. */
+function rowsOf(layout: FlameLayout, index: number, by: string): Changes | null {
+  const path = pathTo(layout, index);
   const isOp = layout.nodes[index]!.children.length === 0;
   const place = { view: 'ops', zoom: null, key: null, weight: null, order: null, roots: null };
   if (by === 'track') return null;
@@ -113,12 +128,14 @@ export function Relatives({
   layout,
   focus,
   by,
+  counted,
   params,
   onOpen,
 }: {
   layout: FlameLayout;
   focus: number;
   by: string;
+  counted: string | null | undefined;
   params: Params | null;
   onOpen: (index: number) => void;
 }) {
@@ -126,6 +143,7 @@ export function Relatives({
   const node = layout.nodes[focus]!;
   const whole = toNumber(layout.nodes[0]!.total_ps);
   const rows = rowsOf(layout, focus, by);
+  const op = opAt(layout, focus, by);
   return (
     <section class="relatives" aria-label="Callers and callees">
       <p class="dots">
@@ -139,6 +157,11 @@ export function Relatives({
         <span>self {layout.amount.say(found.selfPs)}</span>
         <span>{plural(found.places, 'place')}</span>
         {node.file && <SourcePlace file={node.file} line={node.line} />}
+        {op && (
+          <span>
+            <Link to={toOp(op, counted)}>its card</Link>
+          </span>
+        )}
         {rows && (
           <span>
             <Link to={rows}>its ops</Link>
@@ -150,7 +173,13 @@ export function Relatives({
           </Link>
         </span>
         <span>
-          <Link to={{ view: 'timeline', find: found.name, slice: null, zoom: null, key: null, by: null }}>
+          <Link
+            to={
+              op
+                ? { ...slicesOf(op, query.value, counted), zoom: null }
+                : { view: 'timeline', find: found.name, slice: null, zoom: null, key: null, by: null }
+            }
+          >
             on the timeline
           </Link>
         </span>

@@ -4,8 +4,10 @@ import type { Changes } from '../../model/address';
 import { kernelLabels } from '../../model/kernel_label';
 import { type KernelRow } from '../../model/kernels';
 import { count, inScale, shareCell, timeExact, UNKNOWN, type Scale } from '../../model/numbers';
-import { slicesNamed } from '../../model/search';
+import { slicesOf } from '../../ui/op_link';
+import { query } from '../../data/place';
 import { Link } from '../../ui/link';
+import { toOp } from '../../ui/op_link';
 import { type Column } from '../../ui/table';
 import { Name, nameRoom } from '../../ui/text';
 
@@ -24,7 +26,13 @@ export const why = (row: KernelRow, key: string): string | null => row.reasons?.
 
 export function goalOf(row: KernelRow): Changes {
   if (row.slice !== undefined) return { view: 'timeline', slice: row.slice, by: null };
-  return { view: 'timeline', find: slicesNamed(row.name), slice: null, by: null };
+  return toOp({ name: row.name, module: null, by: 'name' }, null);
+}
+
+/* Its slices, as many as the row counts. */
+export function timelineOf(row: KernelRow, counted: string | null | undefined): Changes {
+  if (row.slice !== undefined) return goalOf(row);
+  return slicesOf({ name: row.name, module: null, by: 'name' }, query.value, counted);
 }
 
 /* Times of all executions add up over kernels; spreads do not. */
@@ -91,15 +99,14 @@ export function nameColumn(by: string, rows: readonly KernelRow[] = []): Column<
   };
 }
 
-export function shareColumn(key: 'share' | 'device_share', rows: readonly KernelRow[]): Column<KernelRow> {
-  const largest = Math.max(1e-9, ...rows.map((row) => row[key] ?? 0));
+export function shareColumn(key: 'share' | 'device_share'): Column<KernelRow> {
   return {
     key,
     title: 'share',
     width: '128px',
     numeric: true,
     cell: (row) => shareCell(row[key]),
-    bar: (row) => (row[key] ?? 0) / largest,
+    bar: (row) => row[key] ?? null,
     exact: (row) => why(row, key),
   };
 }
@@ -123,13 +130,16 @@ export function occupancyColumn(rows: readonly KernelRow[]): Column<KernelRow> {
     width: '128px',
     numeric: true,
     optional: !rows.some((row) => row.occupancy !== null && row.occupancy !== undefined),
-    cell: (row) => shareCell(row.occupancy),
-    bar: (row) => row.occupancy ?? null,
+    value: (row) => row.occupancy ?? row.shapes?.mean ?? null,
+    cell: (row) => shareCell(row.occupancy ?? row.shapes?.mean),
+    bar: (row) => row.occupancy ?? row.shapes?.mean ?? null,
     exact: (row) =>
-      row.occupancy === null
-        ? why(row, 'occupancy')
-        : row.limited_by
-          ? `limited by ${row.limited_by}`
-          : why(row, 'limited_by'),
+      row.shapes
+        ? `${shareCell(row.shapes.least)} to ${shareCell(row.shapes.most)} by launch shape; the mean by their times`
+        : row.occupancy === null
+          ? why(row, 'occupancy')
+          : row.limited_by
+            ? `limited by ${row.limited_by}`
+            : why(row, 'limited_by'),
   };
 }

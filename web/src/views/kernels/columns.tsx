@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The columns of each table of kernels, by what a row is. */
-import { shortScope, shortSource } from '../../model/cut';
+import { shortScope } from '../../model/cut';
 import { type KernelRow } from '../../model/kernels';
 import { count, size, timeScale, UNKNOWN } from '../../model/numbers';
 import { Link } from '../../ui/link';
 import { type Column } from '../../ui/table';
+import { SourceLink } from '../../ui/source';
 import { Name } from '../../ui/text';
 import { why, timeColumn, textColumn, nameColumn, shareColumn, countColumn, occupancyColumn } from './cells';
 
@@ -18,7 +19,7 @@ function kernelColumns(rows: readonly KernelRow[], by: string): Column<KernelRow
     textColumn('op', 'op', 'minmax(96px, 1fr)', rows.some((row) => row.op) ? { from: 1400 } : { optional: true }),
     countColumn,
     timeColumn('total_ps', 'total', all),
-    shareColumn('share', rows),
+    shareColumn('share'),
     timeColumn('p95_ps', 'p95', each, { width: '88px', from: 1500 }),
     textColumn('grid', 'grid', '92px', {
       numeric: true,
@@ -102,7 +103,7 @@ function kernelColumns(rows: readonly KernelRow[], by: string): Column<KernelRow
     textColumn('source', 'source', 'minmax(120px, 1fr)', {
       optional: true,
       cutFront: true,
-      cell: (row) => (row.source ? <Name text={shortSource(row.source)} mono /> : UNKNOWN),
+      cell: (row) => (row.source ? <SourceLink source={row.source} /> : UNKNOWN),
     }),
     textColumn('ncu', 'ncu', 'minmax(160px, 2fr)', { optional: true, tip: 'profiles its longest launch with ncu' }),
   ];
@@ -123,7 +124,7 @@ function annotationColumns(rows: readonly KernelRow[]): Column<KernelRow>[] {
       width: '108px',
       tip: 'launched inside, and inside no other annotation of it',
     }),
-    shareColumn('device_share', rows),
+    shareColumn('device_share'),
     {
       key: 'launch_count',
       title: 'device ops',
@@ -151,7 +152,7 @@ function apiColumns(rows: readonly KernelRow[]): Column<KernelRow>[] {
     nameColumn('api'),
     countColumn,
     timeColumn('total_ps', 'total', all),
-    shareColumn('share', rows),
+    shareColumn('share'),
     timeColumn('mean_ps', 'mean', each),
     timeColumn('stdev_ps', 'stdev', each, { from: 1200 }),
     timeColumn('min_ps', 'min', each),

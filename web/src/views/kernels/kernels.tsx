@@ -4,9 +4,9 @@
 import { address } from '../../data/api';
 import { go, query } from '../../data/place';
 import { useJson } from '../../data/resource';
-import { restriction } from '../../data/restriction';
+import { opRestriction } from '../../data/restriction';
 import type { RunDetails } from '../../data/types';
-import { kernelsSentence, type KernelList, type KernelRow } from '../../model/kernels';
+import { withOccupancy, kernelsSentence, type KernelList, type KernelRow } from '../../model/kernels';
 import { toNumber } from '../../model/numbers';
 import { sentenceCase } from '../../model/sentence';
 import { By } from '../../ui/by';
@@ -15,21 +15,30 @@ import { Empty, Failed, HowToRecordDevices, isWhole, NothingHere, Waiting } from
 import { TableBar, TableBelow } from '../../ui/table_bar';
 import { SentenceLine } from '../../ui/text';
 import { useTable } from '../../ui/use_table';
-import { BY, goalOf } from './cells';
+import { BY, goalOf, timelineOf } from './cells';
 import { columnsOf } from './columns';
 
 const EACH = new Set(['activity', 'range']); // a row is one thing that happened
 const SORTS: Record<string, string> = { activity: 'start_ps', range: 'start_ps', annotation: '-device_ps,-total_ps' };
 const ROWS_MAX = 5000;
+const SHAPES_MAX = 10_000;
 
 export function KernelsView({ run, absent }: { run: RunDetails; absent: string | null }) {
   const by = query.value.by !== undefined && query.value.by in BY ? query.value.by : 'kernel';
   const gone = absent !== null && (by === 'kernel' || by === 'variant' || by === 'activity');
   const sort = query.value.sort ?? SORTS[by] ?? '-total_ps';
-  const params = { run: run.id, by, ...restriction.value, sort: query.value.sort };
+  const params = { run: run.id, by, ...opRestriction.value, sort: query.value.sort };
   const list = useJson<KernelList>(gone ? null : 'api/kernels', { ...params, limit: ROWS_MAX });
   const data = list.data?.by === by ? list.data : null;
-  const rows = data?.rows ?? [];
+  const several = by === 'kernel' && (data?.rows ?? []).some((row) => (row.variant_count ?? 1) > 1);
+  const shapes = useJson<KernelList>(several ? 'api/kernels' : null, {
+    ...params,
+    by: 'variant',
+    sort: undefined,
+    limit: SHAPES_MAX,
+  });
+  const rows =
+    several && shapes.data?.by === 'variant' ? withOccupancy(data?.rows ?? [], shapes.data.rows) : (data?.rows ?? []);
   const table = useTable<KernelRow>({
     columns: columnsOf(rows, by),
     rows,
@@ -85,7 +94,7 @@ export function KernelsView({ run, absent }: { run: RunDetails; absent: string |
           onFocusRow={(row) => go({ key: row.slice ?? row.key }, 'replace')}
           onOpen={(row) => go(goalOf(row), 'push')}
           openOn="enter"
-          onShow={(row) => go(goalOf(row), 'push')}
+          onShow={(row) => go(timelineOf(row, data.counted), 'push')}
           scroll
         />
       )}

@@ -8,6 +8,7 @@ import { useJson } from '../../data/resource';
 import type { RunDetails } from '../../data/types';
 import { linkOf } from '../../model/evidence';
 import { countInProse, plural, share, size, time, toNumber, UNKNOWN } from '../../model/numbers';
+import { Icon } from '../../ui/icons';
 import { Link } from '../../ui/link';
 import { Words } from '../../ui/text';
 
@@ -57,12 +58,22 @@ function Win({ finding }: { finding: Finding }) {
   );
 }
 
+/* A line, and what to do when it is open; the first is. */
 function Item({ finding }: { finding: Finding }) {
+  const [open, setOpen] = useState(finding.rank === 1);
   const places = finding.evidence.map(linkOf).filter((link) => link !== null);
   const place = places.find((link) => link.view === 'timeline') ?? places[0] ?? null;
   return (
     <li>
-      <p class="finding">
+      <p class={open ? 'finding open' : 'finding'}>
+        <button
+          class="bare"
+          aria-expanded={open}
+          aria-label={open ? 'Less of this finding' : 'What to do, and the evidence'}
+          onClick={() => setOpen(!open)}
+        >
+          <Icon name={open ? 'down' : 'right'} />
+        </button>
         <span>
           <Words text={finding.text} />
         </span>
@@ -75,10 +86,12 @@ function Item({ finding }: { finding: Finding }) {
           </Link>
         )}
       </p>
-      <p class="quiet remedy">
-        <Words text={finding.remedy} />
-      </p>
-      {(finding.evidence.length > 0 || finding.same_time_as !== null) && (
+      {open && (
+        <p class="quiet remedy">
+          <Words text={finding.remedy} />
+        </p>
+      )}
+      {open && (finding.evidence.length > 0 || finding.same_time_as !== null) && (
         <ul class="proofs quiet">
           {finding.same_time_as !== null && (
             <li data-tip="Their savings do not add up: they save the same time">

@@ -49,14 +49,18 @@ function Breakdown({ overview }: { overview: Overview }) {
   );
 }
 
+const missingWords = (absent: number, notes: number): string =>
+  [absent > 0 && plural(absent, 'page'), notes > 0 && plural(notes, 'note')].filter(Boolean).join(', ');
+
+/* In a line that opens. */
 function Missing({ run, notes }: { run: RunDetails; notes: readonly Note[] }) {
   const absent = Object.keys(run.views ?? {}).flatMap((name) =>
     absence(run, name) === null ? [] : [{ name, why: absence(run, name)! }],
   );
   if (absent.length === 0 && notes.length === 0) return null;
   return (
-    <section>
-      <h2 class="section">Missing and odd</h2>
+    <details>
+      <summary class="section">Missing and odd: {missingWords(absent.length, notes.length)}</summary>
       <ul class="plain-list">
         {absent.map(({ name, why }) => (
           <li key={name}>
@@ -76,7 +80,7 @@ function Missing({ run, notes }: { run: RunDetails; notes: readonly Note[] }) {
         ))}
       </ul>
       {notes.length > 6 && <Link to={{ view: 'files' }}>{plural(notes.length - 6, 'more note')}</Link>}
-    </section>
+    </details>
   );
 }
 

@@ -1,25 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What fills the step: the ops that take most, and what the host does while none runs. */
-import { go } from '../../data/place';
+import { go, query } from '../../data/place';
 import { useJson } from '../../data/resource';
 import { restriction } from '../../data/restriction';
 import type { Ps } from '../../data/json';
 import type { IdleCause, Overview, RunDetails, TopList, TopRow } from '../../data/types';
-import { shortScope, shortSource } from '../../model/cut';
+import type { Changes } from '../../model/address';
+import { shortScope } from '../../model/cut';
 import { kernelLabels } from '../../model/kernel_label';
 import { count, inScale, plural, shareCell, timeExact, timeScale, toNumber, UNKNOWN } from '../../model/numbers';
+import type { OpPlace } from '../../ui/op_link';
 import { whereRows, type WhereRow, type Whole } from '../../model/where';
 import { Link } from '../../ui/link';
+import { toOp } from '../../ui/op_link';
+import { SourceLink } from '../../ui/source';
 import { Table, type Column } from '../../ui/table';
 import { Name, nameRoom } from '../../ui/text';
 
-const target = (row: WhereRow): Record<string, string> =>
-  row.op !== null ? { view: 'ops', key: row.op.key } : { view: 'steps', by: 'idle' };
+function target(row: WhereRow, basis: Basis): Changes {
+  if (row.op === null) return { view: 'steps', by: 'idle' };
+  const op: OpPlace =
+    basis.by === 'op'
+      ? { name: row.op.name, module: row.op.module, by: 'op' }
+      : { name: row.op.name, module: null, by: 'name' };
+  return { ...toOp(op, basis.numbers), key: row.key };
+}
 
 const scaleOf = (rows: readonly WhereRow[]) => timeScale(rows.map((row) => row.timePs));
 
 /* Without a column of scopes a row says by its name when its time passes. */
-function nameColumn(rows: readonly WhereRow[], by: string, hasScope: boolean): Column<WhereRow> {
+function nameColumn(rows: readonly WhereRow[], basis: Basis, hasScope: boolean): Column<WhereRow> {
+  const { by } = basis;
   const nameOf = (row: WhereRow) => (row.when === null || hasScope ? row.name : `${row.name}, ${row.when}`);
   const names = rows.filter((row) => row.op !== null).map((row) => row.name);
   const labels = by === 'kernel' ? kernelLabels(names, nameRoom(false)) : null;
@@ -32,7 +43,7 @@ function nameColumn(rows: readonly WhereRow[], by: string, hasScope: boolean): C
     cell: (row) => (
       <span class={row.kind ? `kind-${row.kind}` : undefined}>
         {row.kind && <span class="swatch" data-tip={row.kind} />}
-        <Link to={target(row)}>
+        <Link to={target(row, basis)}>
           <Name text={labels?.get(row.name) ?? nameOf(row)} />
         </Link>
       </span>
@@ -45,7 +56,7 @@ const scopeColumn: Column<WhereRow> = {
   title: 'scope',
   width: 'minmax(100px, 2fr)',
   cutFront: true,
-  from: 720,
+  from: 1000,
   exact: (row) => row.op?.scope ?? row.when,
   cell: (row) =>
     row.op?.scope ? <Name text={shortScope(row.op.scope)} /> : <span class="quiet">{row.when ?? UNKNOWN}</span>,
@@ -58,7 +69,7 @@ const sourceColumn: Column<WhereRow> = {
   cutFront: true,
   from: 1440,
   exact: (row) => row.op?.source ?? null,
-  cell: (row) => (row.op?.source ? <Name text={shortSource(row.op.source)} mono /> : UNKNOWN),
+  cell: (row) => (row.op?.source ? <SourceLink source={row.op.source} /> : UNKNOWN),
 };
 
 /* What a row sums, in words. */
@@ -69,19 +80,21 @@ function sumOf(row: WhereRow, whole: Whole): string {
   return `${timeExact(row.op.self_ps)} in ${count(row.op.count)} executions${devices}`;
 }
 
-function columnsOf(rows: readonly WhereRow[], { by, whole, share }: Basis): Column<WhereRow>[] {
+function columnsOf(rows: readonly WhereRow[], basis: Basis): Column<WhereRow>[] {
+  const { whole, share } = basis;
   const perStep = whole.number > 1;
   const scale = scaleOf(rows);
   const several = whole.devicesPerHost > 1;
   const hasScope = rows.some((row) => row.op?.scope);
   const columns: (Column<WhereRow> | false)[] = [
-    nameColumn(rows, by, hasScope),
+    nameColumn(rows, basis, hasScope),
     hasScope && scopeColumn,
     rows.some((row) => row.op?.source) && sourceColumn,
     {
       key: 'count',
       title: 'count',
       width: '64px',
+      from: 860,
       numeric: true,
       cell: (row) => (row.count === null ? UNKNOWN : count(row.count)),
     },
@@ -122,17 +135,27 @@ interface Basis {
   by: string;
   whole: Whole;
   causes: readonly IdleCause[];
+  numbers: string | null; // of the steps
   of: string; // what the times are of
   share: string; // what the shares are of
 }
 
-const ofSteps = (overview: Overview, top: TopList): Basis => ({
+/* A step of several hosts is one on each of them. */
+function ofSteps({ step }: Overview): string {
+  const [counted, hosts] = [step?.counted ?? 0, step?.host_count ?? 1];
+  return hosts > 1 && counted % hosts === 0
+    ? `of ${plural(counted / hosts, 'step')} on each of ${hosts} hosts`
+    : `of ${plural(counted, 'step')}`;
+}
+
+const basisOfSteps = (overview: Overview, top: TopList): Basis => ({
   rows: top.rows,
   totalPs: top.total_self_ps,
   by: top.by,
   whole: wholeOf(overview),
   causes: overview.idle_causes ?? [],
-  of: `of ${plural(overview.step?.counted ?? 0, 'step')}`,
+  numbers: overview.step?.numbers ?? null,
+  of: ofSteps(overview),
   share: 'of the step',
 });
 
@@ -142,6 +165,7 @@ const ofCapture = (overview: Overview): Basis => ({
   by: overview.top_by ?? 'op',
   whole: wholeOf(overview),
   causes: overview.idle_causes ?? [],
+  numbers: null,
   of: 'of the capture',
   share: 'of the time',
 });
@@ -165,7 +189,7 @@ export function TopOps({ run, overview }: { run: RunDetails; overview: Overview 
   if (numbers !== null && inSteps.data === null && inSteps.error === null) return <section />;
   const basis =
     inSteps.data !== null && inSteps.data.rows.length > 0
-      ? ofSteps(overview, inSteps.data)
+      ? basisOfSteps(overview, inSteps.data)
       : numbers !== null
         ? ofOps(overview)
         : ofCapture(overview);
@@ -181,7 +205,8 @@ export function TopOps({ run, overview }: { run: RunDetails; overview: Overview 
         columns={columnsOf(rows, basis)}
         rows={rows}
         rowKey={(row) => row.key}
-        onOpen={(row) => go(target(row), 'push')}
+        focused={query.value.key ?? null}
+        onOpen={(row) => go(target(row, basis), 'push')}
         rest={
           rest === null
             ? null

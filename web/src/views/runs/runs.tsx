@@ -62,9 +62,20 @@ const ALSO: Record<string, (run: Run) => Cell> = {
   notes: (run) => run.badges.join(' '),
 };
 
+/* A kind of note as a clause; one that has no words of its own is its name's. */
+const BADGES: Record<string, string> = {
+  unfinished: 'some events have no end in the file',
+  unbalanced: 'begins and ends of some events do not match',
+  'collector-warning': 'the recorder gave warnings',
+  'unknown-sizes': 'sizes of some values are unknown',
+  'no-events': 'no event was recorded',
+  truncated: 'a file is cut off',
+};
+const badgeWords = (badge: string): string => BADGES[badge] ?? badge.replaceAll('-', ' ');
+
 function StateCell({ run }: { run: Run }) {
   const told = progressOf(run.progress);
-  if (run.state === 'ready') return <>{run.badges.join(', ')}</>;
+  if (run.state === 'ready') return <>{run.badges.map(badgeWords).join('; ')}</>;
   if (run.state === 'indexing')
     return (
       <span class="run-progress">
@@ -76,8 +87,8 @@ function StateCell({ run }: { run: Run }) {
     writing: 'still being written',
     queued: 'waiting',
     gone: 'its files are gone',
-    partial: ['some files failed', ...run.badges].join(', '),
-    failed: run.error ?? 'cannot be read',
+    partial: ['some files failed', ...run.badges.map(badgeWords)].join('; '),
+    failed: `failed: ${run.error ?? 'it cannot be read'}`,
   };
   return (
     <span class={run.state === 'failed' ? 'error' : run.state === 'partial' ? 'warn' : 'quiet'}>
@@ -199,7 +210,7 @@ function columnsOf(runs: readonly Run[], now: Date): Column<Run>[] {
       key: 'state',
       title: 'state, notes',
       groups: true,
-      width: 'minmax(120px, 2fr)',
+      width: 'minmax(200px, 5fr)',
       exact: (run) => run.error,
       cell: (run) => <StateCell run={run} />,
     },

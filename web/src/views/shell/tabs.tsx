@@ -3,7 +3,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { go, query, view } from '../../data/place';
 import { absence, type RunDetails } from '../../data/types';
-import { RESTRICTION, rangeOf } from '../../model/address';
+import { ALL_STEPS, isOfCounted, RESTRICTION, rangeOf, type Changes } from '../../model/address';
 import { shortScope, shown } from '../../model/cut';
 import { plural, time } from '../../model/numbers';
 import { Icon } from '../../ui/icons';
@@ -37,45 +37,52 @@ export function Tabs({ run }: { run: RunDetails }) {
           );
         })}
       </nav>
-      <Chips />
+      <Chips run={run} />
     </div>
   );
 }
 
-function Chip({ words, keys }: { words: string; keys: readonly string[] }) {
+function Chip({ words, changes }: { words: string; changes: Changes }) {
   return (
     <span class="chip">
       <bdi class="cut">{words}</bdi>
-      <button aria-label={`Remove ${words}`} onClick={() => go(Object.fromEntries(keys.map((key) => [key, null])))}>
+      <button aria-label={`Remove ${words}`} onClick={() => go(changes)}>
         <Icon name="close" />
       </button>
     </span>
   );
 }
 
-function Chips() {
+/* Pages whose sums are of the steps that count, unless something else is asked for. */
+const OF_COUNTED = new Set(['ops', 'flame', 'kernels', 'roofline']);
+
+function Chips({ run }: { run: RunDetails }) {
   const range = rangeOf(query.value);
-  const chips: { words: string; keys: string[] }[] = [];
+  const chips: { words: string; changes: Changes }[] = [];
+  if (OF_COUNTED.has(view.value) && isOfCounted(query.value) && run.step_median_ps !== null)
+    chips.push({ words: 'counted steps', changes: { step: ALL_STEPS } });
   for (const key of RESTRICTION) {
     const value = query.value[key];
     if (value === undefined || key === 'start_ps' || key === 'end_ps') continue;
+    if (key === 'step' && value === ALL_STEPS && !OF_COUNTED.has(view.value)) continue;
     const words =
       {
-        step: `steps ${value}`,
+        step: value === ALL_STEPS ? 'whole recording' : `steps ${value}`,
         track: `${plural(value.split(',').length, 'track')}`,
         device: `device ${value}`,
         scope: shortScope(value),
         name: shown(value),
       }[key as string] ?? `${key} ${shown(value)}`;
-    chips.push({ words, keys: [key] });
+    chips.push({ words, changes: { [key]: null } });
   }
-  if (range) chips.push({ words: `${time(range.start)} … ${time(range.end)}`, keys: ['start_ps', 'end_ps'] });
+  if (range)
+    chips.push({ words: `${time(range.start)} … ${time(range.end)}`, changes: { start_ps: null, end_ps: null } });
   const hidden = (query.value.hide ?? '').split(',').filter(Boolean).length;
   if (hidden > 0 && view.value === 'timeline')
-    chips.push({ words: `${plural(hidden, 'track')} hidden`, keys: ['hide'] });
+    chips.push({ words: `${plural(hidden, 'track')} hidden`, changes: { hide: null } });
   if (chips.length === 0) return null;
   return (
-    <div class="chips" role="group" aria-label="Narrowed to">
+    <div class="chips" role="region" aria-label="Narrowed to">
       {chips.map((chip) => (
         <Chip key={chip.words} {...chip} />
       ))}

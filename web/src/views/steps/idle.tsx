@@ -19,7 +19,6 @@ function gapWindow(start: number | bigint, dur: number | bigint): string {
 export function idleColumns(rows: readonly IdleRow[]): Column<IdleRow>[] {
   const idle = timeScale(rows.map((row) => row.idle_ps));
   const longest = timeScale(rows.map((row) => row.longest_ps));
-  const most = Math.max(1e-9, ...rows.map((row) => row.share ?? 0));
   const hosts = new Set(rows.map((row) => row.host)).size > 1;
   const columns: (Column<IdleRow> | false)[] = [
     hosts && {
@@ -46,7 +45,7 @@ export function idleColumns(rows: readonly IdleRow[]): Column<IdleRow>[] {
       title: 'of idle',
       width: '144px',
       numeric: true,
-      bar: (row) => (row.share ?? 0) / most,
+      bar: (row) => row.share,
       cell: (row) => shareCell(row.share),
     },
     {

@@ -17,8 +17,9 @@ import { Name } from '../../ui/text';
 const LINES_MAX = 24;
 const BEFORE_MAX = 12;
 
-/* A module's name may mean several; its number means one. */
+/* A module's name may mean several; its number means one, and may stand in the name. */
 export function moduleKey(slice: SliceDetails): string {
+  if (/\(\d+\)$/.test(slice.module!)) return slice.module!;
   const number = slice.args?.find((arg) => arg.name === 'program_id')?.value;
   return number === undefined || number === null ? slice.module! : `${slice.module}(${String(number)})`;
 }

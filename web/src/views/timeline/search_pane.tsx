@@ -2,6 +2,7 @@
 /* Hits of the search as a table, every one of them. */
 import { go } from '../../data/place';
 import { useJson } from '../../data/resource';
+import { restrictedBy } from '../../data/restriction';
 import type { SearchReply } from '../../data/types';
 import { Failed } from '../../ui/states';
 import { SliceRows } from './slices_pane';
@@ -9,11 +10,13 @@ import type { TimelineState } from './state';
 
 const HITS_MAX = 1000; // outlined on the tracks, walked by Enter
 
+/* What the page is narrowed to narrows the search. */
 const questionOf = (state: TimelineState, find: string) => ({
   run: state.run.id,
   q: find,
   start_ps: state.start,
   end_ps: state.end + 1n,
+  ...restrictedBy('host', 'device', 'track', 'step', 'start_ps', 'end_ps'),
 });
 
 /* The first page of hits, with their counts over the run. */

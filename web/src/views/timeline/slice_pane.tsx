@@ -4,7 +4,7 @@ import { address } from '../../data/api';
 import type { PathReply } from '../../data/critical';
 import { useJson } from '../../data/resource';
 import { absence, type Flow, type SliceDetails } from '../../data/types';
-import { shortScope, shortSource, shown } from '../../model/cut';
+import { shortScope, shown } from '../../model/cut';
 import {
   count,
   rateScale,
@@ -18,9 +18,10 @@ import {
   UNKNOWN,
 } from '../../model/numbers';
 import { slicesNamed } from '../../model/search';
-import { placeOf } from '../../model/source';
 import { Link } from '../../ui/link';
-import { SourcePlace } from '../../ui/source';
+import { DurationBars } from '../../ui/histogram';
+import { PythonCalls } from '../../ui/python_calls';
+import { SourceText } from '../../ui/source';
 import { Name } from '../../ui/text';
 import { HloFacts, moduleKey } from './hlo_facts';
 import { KernelFacts } from './kernel_facts';
@@ -28,53 +29,12 @@ import { isPathShown } from './path_row';
 import type { TimelineState } from './state';
 
 const FLOWS_MAX = 12;
+/* What is known of a slice's mates is known over the whole recording. */
+const WHOLE = { step: null, device: null, host: null, track: null, start_ps: null, end_ps: null };
 
 function rankWords(rank: number, of: number): string {
   const ordinal = ['', 'longest', 'second longest', 'third longest'][rank] ?? `${count(rank)}th longest`;
   return of === 1 ? 'the only one of its name' : `${ordinal} of ${count(of)}`;
-}
-
-/* The step of the histogram in which a duration lies. */
-function stepOf(bounds: readonly (number | bigint)[], dur: number): number {
-  return Math.max(
-    0,
-    Math.min(
-      bounds.length - 2,
-      bounds.findLastIndex((bound) => toNumber(bound) <= dur),
-    ),
-  );
-}
-
-/* How long all of this name took; the step of this one in ink. */
-function MatesHistogram({ slice }: { slice: SliceDetails }) {
-  const histogram = slice.mates?.histogram;
-  if (!histogram) return null;
-  const { bounds_ps: bounds, counts } = histogram;
-  const most = Math.max(...counts);
-  const own = stepOf(bounds, toNumber(slice.dur_ps));
-  const words =
-    `${time(bounds[0]!)} to ${time(bounds.at(-1)!)}; ${count(counts[own]!)} of ${count(slice.mates!.count)} ` +
-    `took ${time(bounds[own]!)} to ${time(bounds[own + 1]!)}, as this one`;
-  return (
-    <span class="mates" data-tip={words}>
-      <svg width={counts.length * 4} height="16" role="img" aria-label={words}>
-        {counts.map((value, index) => {
-          const height = value === 0 ? 0 : Math.max(2, Math.round((14 * value) / most));
-          return (
-            <rect
-              key={index}
-              class={index === own ? 'own' : undefined}
-              x={index * 4}
-              y={16 - Math.max(height, index === own ? 2 : 1)}
-              width="3"
-              height={Math.max(height, index === own ? 2 : 1)}
-            />
-          );
-        })}
-        <path d={`M${own * 4 - 2} 0h7l-3.5 3z`} />
-      </svg>
-    </span>
-  );
 }
 
 function Figures({ slice }: { slice: SliceDetails }) {
@@ -87,13 +47,13 @@ function Figures({ slice }: { slice: SliceDetails }) {
       {slice.self_ps !== null && <span data-tip={timeExact(slice.self_ps)}>self {time(slice.self_ps)}</span>}
       {mates && (
         <span>
-          <Link to={{ find: slicesNamed(slice.name) }} title="All slices of this name">
+          <Link to={{ find: slicesNamed(slice.name), ...WHOLE }} title="All slices of this name">
             {mates.rank === null ? `one of ${count(mates.count)}` : rankWords(mates.rank, mates.count)}
           </Link>
           {mates.count > 1 && ` (median ${time(mates.p50_ps)})`}
         </span>
       )}
-      <MatesHistogram slice={slice} />
+      {mates?.histogram && <DurationBars of={mates.histogram} own={slice.dur_ps} />}
       <span data-tip={timeExact(slice.start_ps)}>at {time(slice.start_ps)}</span>
     </p>
   );
@@ -119,8 +79,8 @@ function Belongs({ slice, state }: { slice: SliceDetails; state: TimelineState }
           <Name text={shortScope(slice.scope)} />
         </Link>
       )}
-      {slice.source && <SourceOf source={slice.source} />}
-      {slice.op && <Link to={{ view: 'ops', q: `op:"${slice.op}"` }}>Op</Link>}
+      {slice.source && <SourceText source={slice.source} />}
+      {slice.op && <Link to={{ view: 'ops', op: slice.op, in: slice.module ?? null, key: null }}>Op</Link>}
       {slice.op && slice.module && !absence(state.run, 'hlo') && (
         <Link to={{ view: 'hlo', module: moduleKey(slice), name: slice.op }}>HLO</Link>
       )}
@@ -132,39 +92,6 @@ function Belongs({ slice, state }: { slice: SliceDetails; state: TimelineState }
       )}
       {track && <span>{shown(track.node.name)}</span>}
     </p>
-  );
-}
-
-function SourceOf({ source }: { source: string }) {
-  const place = placeOf(source);
-  if (place) return <SourcePlace file={place.file} line={place.line} />;
-  return (
-    <span data-tip={source} class="mono">
-      {shortSource(source)}
-    </span>
-  );
-}
-
-/* The calls that traced it, the innermost first. */
-function Stack({ slice }: { slice: SliceDetails }) {
-  const { stack } = slice;
-  if (!stack || stack.frames.length === 0) return null;
-  return (
-    <section>
-      <h3 class="section">Python calls ({stack.frames.length})</h3>
-      <ol class="python-calls">
-        {stack.frames.map((frame) => (
-          <li>
-            <Name text={frame.function} mono /> {frame.file && <SourcePlace file={frame.file} line={frame.line} />}
-          </li>
-        ))}
-      </ol>
-      {stack.cut && (
-        <p class="quiet">
-          Cut off here when it was recorded: set <code>JAX_TRACEBACK_IN_LOCATIONS_LIMIT</code> higher for more.
-        </p>
-      )}
-    </section>
   );
 }
 
@@ -353,7 +280,7 @@ export function SlicePane({ state, slice }: { state: TimelineState; slice: Slice
       <OnPath slice={slice} state={state} />
       <Belongs slice={slice} state={state} />
       <div class="slice-grid">
-        <Stack slice={slice} />
+        <PythonCalls slice={slice} />
         <KernelFacts slice={slice} />
         <Chain state={state} />
         <Related run={state.run.id} slice={slice} />

@@ -46,7 +46,6 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
   const self = timeScale(rows.map((row) => row.self_ps));
   const total = timeScale(rows.map((row) => row.total_ps));
   const mean = timeScale(rows.map((row) => row.mean_ps));
-  const longest = Math.max(1e-9, ...rows.map((row) => row.share ?? 0));
   const columns: (Column<TopRow> | false)[] = [
     {
       key: 'name',
@@ -87,7 +86,7 @@ function columnsOf(rows: readonly TopRow[], by: string): Column<TopRow>[] {
       width: '144px',
       numeric: true,
       cell: (row) => shareCell(row.share),
-      bar: (row) => (row.share ?? 0) / longest,
+      bar: (row) => row.share,
     },
     {
       key: 'total_ps',
