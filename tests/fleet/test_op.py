@@ -3,9 +3,13 @@
 """An op is the same in each answer: its row of the table, its own answer, the hits of its search; over the whole
 recording, of the steps that count, of one step."""
 
-import common
-import openapi
-from common import ask, good
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "http"))
+import common  # noqa: E402
+import openapi  # noqa: E402
+from common import ask, good  # noqa: E402
 
 RUNS = ("step_500", "step_1000", "step_1500")
 
