@@ -24,7 +24,7 @@ import blocks
 sys.path.insert(0, str(blocks.ROOT / "tests" / "faults"))
 import harness  # noqa: E402
 
-PAGES = ["README.md", "docs/guide.md", "docs/interface.md", "docs/compare.md", "docs/collector.md", "docs/sharing.md",
+PAGES = ["README.md", "docs/first-profile.md", "docs/guide.md", "docs/interface.md", "docs/compare.md", "docs/collector.md", "docs/sharing.md",
          "docs/troubleshooting.md", "docs/operations.md", "docs/agents.md", "docs/api.md", "api/python/README.md"]
 INDENTED = {"docs/collector.md": 1}  # how many blocks of a page, by four spaces, are commands
 

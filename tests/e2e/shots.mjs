@@ -3,6 +3,8 @@
  *
  *   node shots.mjs DIR [--views A,B] [--sizes 1280x720,3840x2160] [--themes dark] [--over PATH]... [RUN...]
  *
+ * node shots.mjs DIR --docs takes the pictures of the documents instead (doc_pictures.mjs), over the samples.
+ *
  * The runs are the samples', those below each PATH, or those of the server at $JVIEWD_URL; without RUN
  * all of them. A view may carry further keys of the address, as `steps&by=idle`. What the console says,
  * a page that does not come to rest and one wider than its window are told, and end the program with 1.
@@ -11,6 +13,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { launch, openPage, settle } from './browser.mjs';
+import { number, PICTURES, SIZE } from './doc_pictures.mjs';
 import { ready, startOwn, startServer } from './server.mjs';
 import { VIEWS } from './views.mjs';
 
@@ -23,6 +26,7 @@ const { values, positionals } = parseArgs({
     sizes: { type: 'string', default: '1280x720,2560x1440' },
     themes: { type: 'string', default: 'light,dark' },
     over: { type: 'string', multiple: true, default: [] },
+    docs: { type: 'boolean', default: false },
   },
 });
 const [dir, ...asked] = positionals;
@@ -51,11 +55,12 @@ function* places(runs, views) {
   for (const run of runs) yield* placesOf(run, views);
 }
 
-async function shoot({ page, complaints }, name, query) {
+async function shoot({ page, complaints }, name, query, marks = []) {
   const before = complaints.length;
   const fault = (words) => faults.push(`${name}: ${words}`);
   await page.goto(server.url + query);
   await settle(page).catch((error) => fault(error.message));
+  await number(page, marks);
   await page.screenshot({ path: join(dir, `${name}.png`) });
   const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   if (over > 0) fault(`${over} px wider than the window`);
@@ -63,7 +68,13 @@ async function shoot({ page, complaints }, name, query) {
   console.log(`${name}.png`);
 }
 
-try {
+async function takeForDocs() {
+  const one = await openPage(browser, server.url, { viewport: SIZE, colorScheme: 'light' });
+  for (const { name, query, marks } of PICTURES) await shoot(one, name, query, marks);
+  await one.context.close();
+}
+
+async function takeViews() {
   const list = await fetch(`${server.url}api/runs?limit=1000`).then((reply) => reply.json());
   const runs = asked.length > 0 ? asked : list.runs.map((run) => run.name);
   for (const size of values.sizes.split(','))
@@ -74,6 +85,10 @@ try {
         await shoot(one, `${name}-${theme}-${width}`, query);
       await one.context.close();
     }
+}
+
+try {
+  await (values.docs ? takeForDocs() : takeViews());
 } finally {
   await browser.close();
   server.stop();

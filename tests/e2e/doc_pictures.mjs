@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The pictures of docs/first-profile.md: what each shows, and its numbered marks.
+ *
+ *   a mark    a CSS selector or text=...; its number stands behind the element's last line
+ *
+ * `./dev shots --docs` takes them; docs.test.mjs finds each mark on the page, and in the text below the
+ * picture a line for each.
+ */
+export const SIZE = { width: 1280, height: 720 };
+
+export const PICTURES = [
+  {
+    name: 'first-overview',
+    query: '?run=step_1000',
+    marks: ['.sentence', '.path-sentence', 'text=What to do first', 'text=of 5 steps'],
+  },
+  { name: 'first-source', query: '?run=step_1000&view=ops&by=source', marks: ['text=make_samples.py:54'] },
+  { name: 'first-flame', query: '?run=step_1000&view=flame', marks: ['.sentence', 'text=heaviest left'] },
+  {
+    name: 'first-timeline',
+    query: '?run=step_1000&view=timeline',
+    marks: ['text=critical path, step', 'text=kind of work', 'text=by >> nth=0'],
+  },
+  { name: 'first-why', query: '?run=step_1000&view=why', marks: ['.sentence', 'text=Drag the end of a bar'] },
+  {
+    name: 'first-compare',
+    query: '?view=compare&a=step_500&b=step_1000',
+    marks: ['.sentence', 'text=change (ms)', 'text=shorter each time, text=longer each time'],
+  },
+];
+
+/* Where a mark's element is; waits for it. */
+export async function placeOf(page, mark) {
+  const element = page.locator(mark).first();
+  await element.waitFor();
+  return element.evaluate((node) => {
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    const boxes = [...range.getClientRects()].filter((box) => box.width > 0);
+    const last = boxes.at(-1) ?? node.getBoundingClientRect();
+    return {
+      x: Math.max(...boxes.filter((box) => box.bottom > last.top + 2).map((box) => box.right)),
+      y: last.top + last.height / 2,
+    };
+  });
+}
+
+/* Draws the numbers over the page. */
+export async function number(page, marks) {
+  for (const [at, mark] of marks.entries()) {
+    const place = await placeOf(page, mark);
+    await page.evaluate(
+      ({ x, y, text }) => {
+        const dot = document.createElement('div');
+        dot.textContent = text;
+        Object.assign(dot.style, {
+          position: 'fixed',
+          left: `${Math.min(x + 8, innerWidth - 24)}px`,
+          top: `${y - 10}px`,
+          width: '20px',
+          height: '20px',
+          borderRadius: '10px',
+          background: '#c2410c',
+          color: '#fff',
+          font: '600 13px/20px sans-serif',
+          textAlign: 'center',
+          zIndex: 1000,
+        });
+        document.body.append(dot);
+      },
+      { ...place, text: String(at + 1) },
+    );
+  }
+}
