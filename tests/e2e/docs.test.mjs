@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { openPage, settle } from './browser.mjs';
-import { PICTURES, placeOf, SIZE } from './doc_pictures.mjs';
+import { PICTURES, placeOf, SIZE } from './shots/pictures.mjs';
 
 const DOCS = fileURLToPath(new URL('../../docs/', import.meta.url));
 

@@ -3,7 +3,7 @@
  *
  *   node shots.mjs DIR [--views A,B] [--sizes 1280x720,3840x2160] [--themes dark] [--over PATH]... [RUN...]
  *
- * node shots.mjs DIR --docs takes the pictures of the documents instead (doc_pictures.mjs), over the samples.
+ * node shots.mjs DIR --docs takes the pictures of the documents instead (pictures.mjs), over the samples.
  *
  * The runs are the samples', those below each PATH, or those of the server at $JVIEWD_URL; without RUN
  * all of them. A view may carry further keys of the address, as `steps&by=idle`. What the console says,
@@ -12,10 +12,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { launch, openPage, settle } from './browser.mjs';
-import { number, PICTURES, SIZE } from './doc_pictures.mjs';
-import { ready, startOwn, startServer } from './server.mjs';
-import { VIEWS } from './views.mjs';
+import { launch, openPage, settle } from '../browser.mjs';
+import { number, PICTURES, SIZE } from './pictures.mjs';
+import { ready, startOwn, startServer } from '../server.mjs';
+import { VIEWS } from '../views.mjs';
 
 const LISTS = { runs: '?view=runs', settings: '?view=settings' };
 

@@ -15,17 +15,17 @@ export const PICTURES = [
     marks: ['.sentence', '.path-sentence', 'text=What to do first', 'text=of 5 steps'],
   },
   { name: 'first-source', query: '?run=step_1000&view=ops&by=source', marks: ['text=make_samples.py:54'] },
-  { name: 'first-flame', query: '?run=step_1000&view=flame', marks: ['.sentence', 'text=heaviest left'] },
+  { name: 'first-flame', query: '?run=step_1000&view=flame', marks: ['.sentence', 'text=fold layers'] },
   {
     name: 'first-timeline',
     query: '?run=step_1000&view=timeline',
-    marks: ['text=critical path, step', 'text=kind of work', 'text=by >> nth=0'],
+    marks: ['text=critical path, step', 'text=kind of work', 'text=In view:'],
   },
   { name: 'first-why', query: '?run=step_1000&view=why', marks: ['.sentence', 'text=Drag the end of a bar'] },
   {
     name: 'first-compare',
     query: '?view=compare&a=step_500&b=step_1000',
-    marks: ['.sentence', 'text=change (ms)', 'text=shorter each time, text=longer each time'],
+    marks: ['.sentence', 'text=change (ms)', 'text=longer each time'],
   },
 ];
 
