@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pictures of docs/first-profile.md: what each shows, and its numbered marks.
  *
- *   a mark    a CSS selector or text=...; its number stands behind the element's last line
+ *   a mark    a CSS selector or text=...; its number stands behind the element's last line,
+ *             or with ^ in front over its upper right corner
  *
  * `./dev shots --docs` takes them; docs.test.mjs finds each mark on the page, and in the text below the
  * picture a line for each.
@@ -15,11 +16,11 @@ export const PICTURES = [
     marks: ['.sentence', '.path-sentence', 'text=What to do first', 'text=of 5 steps'],
   },
   { name: 'first-source', query: '?run=step_1000&view=ops&by=source', marks: ['text=make_samples.py:54'] },
-  { name: 'first-flame', query: '?run=step_1000&view=flame', marks: ['.sentence', 'text=fold layers'] },
+  { name: 'first-flame', query: '?run=step_1000&view=flame', marks: ['.sentence', '^label:has-text("by")'] },
   {
     name: 'first-timeline',
     query: '?run=step_1000&view=timeline',
-    marks: ['text=critical path, step', 'text=kind of work', 'text=In view:'],
+    marks: ['text=critical path, step', 'text=kind of work', '^text=In view:'],
   },
   { name: 'first-why', query: '?run=step_1000&view=why', marks: ['.sentence', 'text=Drag the end of a bar'] },
   {
@@ -31,18 +32,21 @@ export const PICTURES = [
 
 /* Where a mark's element is; waits for it. */
 export async function placeOf(page, mark) {
-  const element = page.locator(mark).first();
+  const over = mark.startsWith('^');
+  const element = page.locator(mark.replace(/^\^/, '')).first();
   await element.waitFor();
-  return element.evaluate((node) => {
+  return element.evaluate((node, above) => {
+    const whole = node.getBoundingClientRect();
+    if (above) return { x: whole.right - 22, y: whole.top - 2 };
     const range = document.createRange();
     range.selectNodeContents(node);
     const boxes = [...range.getClientRects()].filter((box) => box.width > 0);
-    const last = boxes.at(-1) ?? node.getBoundingClientRect();
+    const last = boxes.at(-1) ?? whole;
     return {
       x: Math.max(...boxes.filter((box) => box.bottom > last.top + 2).map((box) => box.right)),
       y: last.top + last.height / 2,
     };
-  });
+  }, over);
 }
 
 /* Draws the numbers over the page. */
