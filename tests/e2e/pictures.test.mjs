@@ -196,7 +196,7 @@ export const tests = {
       await until(page, 'by type', (now) => now.stack === 'type');
       await legend.getByText('f32').waitFor();
       const empty = await chart.boundingBox();
-      await page.mouse.click(empty.x + 84, empty.y + 20); // above all: a place of the program
+      await page.mouse.click(empty.x + 81, empty.y + 20); // above all: a place of the program
       await until(page, 'a place', (now) => now.position === '0' && now.view === 'memory');
     },
   ),

@@ -4,6 +4,15 @@ import { useEffect, useState } from 'preact/hooks';
 import type { PictureLevel } from '../../../model/pictures/hlo_picture';
 import type { Placement } from '../../../model/pictures/hlo_placed';
 import type { LayoutAnswer } from './layout_worker';
+import layoutWorker from './layout_worker.ts?worker&url';
+
+interface Policy {
+  createScriptURL: (url: string) => string;
+}
+
+/* The page's policy lets no plain text become a script's address: this one, which the build wrote, may. */
+const { trustedTypes } = globalThis as { trustedTypes?: { createPolicy: (name: string, rules: Policy) => Policy } };
+const policy = trustedTypes?.createPolicy('layout-worker', { createScriptURL: (url) => url });
 
 interface Known {
   level: PictureLevel;
@@ -15,7 +24,7 @@ export function usePlacement(level: PictureLevel | null): Known | null {
   const [known, know] = useState<Known | null>(null);
   useEffect(() => {
     if (level === null) return;
-    const worker = new Worker(new URL('./layout_worker.ts', import.meta.url), { type: 'module' });
+    const worker = new Worker(policy?.createScriptURL(layoutWorker) ?? layoutWorker, { type: 'module' });
     worker.onmessage = ({ data }: MessageEvent<LayoutAnswer>) => {
       know({
         level,
