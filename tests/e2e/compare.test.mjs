@@ -94,9 +94,9 @@ export const tests = {
       await page.getByRole('searchbox', { name: 'Filter rows' }).fill('change>1ms');
       await page.locator('.table-row.rest:not(.sum)').waitFor();
       const sum = await page.locator('.table').evaluate((table) => {
-        const cells = [...table.querySelectorAll('.table-row .change, .table-row.rest [aria-colindex="3"]')].map(
-          (cell) => Number(cell.textContent.replace('−', '-').replace(/[+\u202f]/g, '')),
-        );
+        const cells = [
+          ...table.querySelectorAll('.table-row:not(.sum) .change, .table-row.rest:not(.sum) [aria-colindex="3"]'),
+        ].map((cell) => Number(cell.textContent.replace('−', '-').replace(/[+\u202f]/g, '')));
         return cells.reduce((all, one) => all + one, 0);
       });
       const told = Number(

@@ -82,7 +82,7 @@ const quantile = (values, share) => [...values].sort((a, b) => a - b)[Math.ceil(
 
 export const tests = {
   'callers and callees of the focus add up over all places': scene(async ({ page, url, box }) => {
-    const { root } = await json(url, 'api/flame?run=step_1000&by=track');
+    const { root } = await json(url, 'api/flame?run=step_1000&by=track&step=counted');
     await page.mouse.click(box.x + 40, box.y + 70);
     await page.locator('.relatives').waitFor();
     const name = await page.locator('.relatives strong').innerText();
@@ -103,7 +103,7 @@ export const tests = {
 
   'every name stands once below the graph, the heaviest first; a click shows who is above and below': scene(
     async ({ page, url }) => {
-      const { root } = await json(url, 'api/flame?run=step_1000&by=track');
+      const { root } = await json(url, 'api/flame?run=step_1000&by=track&step=counted');
       const own = new Map();
       const add = (node) => (own.set(node.name, (own.get(node.name) ?? 0) + node.self_ps), node.children.forEach(add));
       root.children.forEach(add);
