@@ -76,7 +76,8 @@ static void sentences(void **state)
         "maybe says how many", check_sentence(&made.checks[1], 0.99, made.arena),
         "step_time may be slower: 1 \xc2\xb5s \xe2\x86\x92 2 \xc2\xb5s, +100 % (99 %: "
         "+90.0 % "
-        "\xe2\x80\xa6 +110 %; p = 0.001); allowed: +3.0 %; seen from +15.0 % on; it is noisy, "
+        "\xe2\x80\xa6 +110 %; p = 0.001); allowed: +3.0 %; too noisy to see less than +15.0 %; it "
+        "is noisy, "
         "about 57 steps of each run would decide it");
     made.checks[1].run_count = 5;
     CHECK("of several runs",

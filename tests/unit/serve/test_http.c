@@ -156,7 +156,7 @@ static void shapes(void **state)
          "GET /healthz HTTP/1.1\r\n" HOST "\r\n",
          "HTTP/1.1 400", 1},
         {"no HTTP", "hello\r\n\r\n", "HTTP/1.1 400", 1},
-        {"BREW", "BREW /healthz HTTP/1.1\r\n" HOST LAST, "HTTP/1.1 400", 1},
+        {"BREW", "BREW /healthz HTTP/1.1\r\n" HOST LAST, "HTTP/1.1 405", 1},
         {"PATCH", "PATCH /healthz HTTP/1.1\r\n" HOST LAST, "HTTP/1.1 405", 1},
         {"POST where GET is",
          "POST /healthz HTTP/1.1\r\n" HOST "Content-Type: application/json\r\nContent-Length: 2\r\n"

@@ -109,10 +109,8 @@ static void check_number(const char *what, struct str line, const char *key, int
     const char *comma = text.count == 0 ? NULL : memchr(text.at, ',', text.count);
     int64_t number;
 
-    if (want == open) {
-        CHECK(what, text.count == 0);
+    if (want == open && text.count == 0)
         return;
-    }
     if (comma != NULL)
         text.count = (size_t)(comma - text.at);
     CHECK(what, str_to_i64(text, &number));
