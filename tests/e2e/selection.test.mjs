@@ -47,8 +47,8 @@ export const tests = {
       'to all of its name',
     );
     assert.ok(
-      links.some((to) => to.view === 'ops' && to.q === `op:"${slice.name}"`),
-      'to its row among the ops',
+      links.some((to) => to.view === 'ops' && to.op === slice.name),
+      'to its card among the ops',
     );
     mates.histogram.counts.forEach((count, index) => assert.ok(count === 0 || bars[index].height >= 2, `bar ${index}`));
   }),
