@@ -24,7 +24,7 @@ static const char bash[] =
     "    COMPREPLY=()\n"
     "    while IFS=$'\\t' read -r candidate _; do\n"
     "        if [[ $candidate == / ]]; then\n"
-    "            compopt -o filenames\n"
+    "            compopt -o filenames 2>/dev/null\n"
     "            while read -r candidate; do\n"
     "                COMPREPLY+=(\"$candidate\")\n"
     "            done < <(compgen -f -- \"${word#\"$before\"}\")\n"

@@ -94,7 +94,7 @@ def pages_are_well_formed(place):
 def shells_take_the_completions(place):
     _, tree = installed(place)
     bash = tree / "share/bash-completion/completions/jviewd"
-    offered = told("bash", "-c", f'. "{bash}"; COMP_WORDS=(jviewd over); COMP_CWORD=1; _jviewd; echo "${{COMPREPLY[@]}}"')
+    offered = told("bash", "-c", f'. "{bash}"; COMP_WORDS=("{tree}/bin/jviewd" over); COMP_CWORD=1; _jviewd; echo "${{COMPREPLY[@]}}"')
     assert "overview" in offered, offered
     for shell, path in (("zsh", "share/zsh/vendor-completions/_jviewd"), ("fish", "share/fish/vendor_completions.d/jviewd.fish")):
         if shutil.which(shell):
