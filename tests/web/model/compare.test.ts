@@ -96,6 +96,7 @@ describe('a side', () => {
       key: null,
       zoom: null,
       align: null,
+      offset: null,
       window: null,
       run: 'r',
       step: '4',
