@@ -67,8 +67,9 @@ def check_rows(run, path, rows, knows):
                 complain(run, path, row, field, "is 0")
             if field in RATE_OF and row.get(RATE_OF[field]) != 0:
                 complain(run, path, row, field, f"is 0 while {RATE_OF[field]} is {row.get(RATE_OF[field])!r}")
-            if field in HANG_ON and row.get(HANG_ON[field]) is None:
-                complain(run, path, row, field, f"is 0 while {HANG_ON[field]} is unknown")
+            basis = HANG_ON.get(field)
+            if basis and row.get(basis, row.get("flops")) is None:  # some tables have amounts, no rates
+                complain(run, path, row, field, f"is 0 while {basis} is unknown")
             if field in ("flops", "bytes") and path.startswith("api/top") and not knows["costs"] and not has_shapes:
                 complain(run, path, row, field, "is 0 in a profile without HLO")
         check_sides(run, path, row)
@@ -147,7 +148,7 @@ def words(path):
     parameters = parameters_of(path)
     if path == "/api/memory":  # by= is for two of its views
         views = [view for view in words_of(parameters, "view") if view]
-        return [(by, view) for view in views for by in (words_of(parameters, "by") if view in ("peak", "pprof") else [None])]
+        return [(by, view) for view in views for by in (words_of(parameters, "by") if view in ("peak", "layers", "pprof") else [None])]
     return [*((by, None) for by in words_of(parameters, "by")), *((None, view) for view in words_of(parameters, "view")[1:])]
 
 
@@ -163,7 +164,7 @@ def tables():
         limit = {"limit": ROWS.get(path, 10000)} if "limit" in parameters else {}
         for by, view in words(path):
             query = {key: word for key, word in (("by", by), ("view", view)) if word is not None}
-            yield path, {**(limit if (path, view) != ("/api/memory", "timeline") else {}), **query}
+            yield path, {**(limit if (path, view) not in (("/api/memory", "timeline"), ("/api/memory", "layers")) else {}), **query}
 
 
 def questions(server, run):
@@ -173,6 +174,10 @@ def questions(server, run):
         for path, key in (("/api/slice", "id"), ("/api/chain", "slice"), ("/api/flows", "slice")):
             yield path, {key: row["id"]}
         yield "/api/search", {"q": row["name"] or "a", "limit": 100}
+    for by in words_of(parameters_of("/api/op"), "by"):
+        _, page = server.get("api/top", run=run["id"], limit=EACH, **({"by": by} if by else {}))
+        for row in page.get("rows", []):
+            yield "/api/op", {"name": row["name"], **({"by": by} if by else {})}
     _, page = server.get("api/tracks", run=run["id"])
     for track in [one["id"] for one in page.get("tracks", []) if one["kind"] == "counter"][:EACH]:
         yield "/api/counters", {"track": track}

@@ -66,6 +66,15 @@ def the_whole_is_the_table(server):
         assert got == want, query
 
 
+def unknown_devices_have_no_shares(server):
+    """A copy computes nothing, and that is no 0 % of a peak which nobody knows: the table of ops says no share either."""
+    shares = {row["peak_share"] for row in good(server, "/api/top", run=RUN, limit=10000).json["rows"]}
+    assert shares == {None}, shares
+    for path, node in walk(tree(server, limit=10000)["root"]):
+        for key in ("flops_share", "bandwidth_share"):
+            assert node[key] is None and node["reasons"][key], (path, key, node)
+
+
 def orders_have_the_same_leaves(server):
     def leaves(first):
         return collections.Counter({(node["name"], node["self_ps"]): 1 for _, node in walk(tree(server, first=first, limit=10000)["root"])
@@ -122,4 +131,4 @@ def sandwich_is_made_of_stacks(server):
 
 
 if __name__ == "__main__":
-    common.main([levels_sum_to_their_parent, the_whole_is_the_table, orders_have_the_same_leaves, sandwich_is_made_of_stacks])
+    common.main([levels_sum_to_their_parent, the_whole_is_the_table, unknown_devices_have_no_shares, orders_have_the_same_leaves, sandwich_is_made_of_stacks])

@@ -91,16 +91,28 @@ static struct str name_at(const struct growing *tree, const struct top_row *row,
     return or_none(scope_of_op(host->trace, op), "(no scope)");
 }
 
+/* Work of 0 is no share of a peak that nobody knows. */
+static bool knows_a_peak(const struct device_spec *spec)
+{
+    for (uint32_t i = 0; i < PEAK_COUNT; i++)
+        if (!isnan(spec->flops_per_s[i]))
+            return true;
+    return false;
+}
+
 static void add_cost(struct grown *node, const struct top_work *work, const struct top_row *row)
 {
     const struct top_cost *cost = &row->cost;
+    const struct device_spec *spec = &work->hosts[row->place].spec;
     bool waits = top_is_waiting(row);
     struct cell rate;
 
     node->cost.flops += cost->flops;
     node->cost.bytes += cost->bytes;
-    node->cost.compute_s += cost->compute_s;
-    node->cost.memory_s += waits ? 0 : cost->memory_s;
+    if (cost->flops_known > 0)
+        node->cost.compute_s += knows_a_peak(spec) ? cost->compute_s : NAN;
+    if (cost->bytes_known > 0)
+        node->cost.memory_s += isnan(spec->bytes_per_s) ? NAN : waits ? 0 : cost->memory_s;
     node->cost.flops_known += cost->flops_known;
     node->cost.bytes_known += cost->bytes_known;
     if (cost->flops_known == 0)
