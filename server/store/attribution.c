@@ -14,6 +14,7 @@
  *   their sums  struct kernel_total x kernel_count
  *   by name     struct kernel_total x kernel_name_count
  *   costs       struct op_cost x op_count, or none
+ *   needs       struct op_need, ascending by (op, from)
  *   texts       bytes of the names that no file has
  *   text ends   u32 x text_count: where each ends
  *
@@ -45,6 +46,7 @@ const size_t attribution_record_size[PART_COUNT] = {
     [PART_KERNEL_TOTALS] = sizeof(struct kernel_total),
     [PART_KERNEL_NAMES] = sizeof(struct kernel_total),
     [PART_COSTS] = sizeof(struct op_cost),
+    [PART_NEEDS] = sizeof(struct op_need),
     [PART_TEXTS] = 1,
     [PART_TEXT_ENDS] = sizeof(uint32_t),
 };
@@ -176,6 +178,19 @@ static bool costs_are_sound(const struct attribution *attribution, uint32_t firs
     return sound;
 }
 
+static bool needs_are_sound(const struct attribution *attribution, uint32_t first, uint32_t end)
+{
+    bool sound = true;
+
+    for (uint32_t i = first; i < end; i++) {
+        const struct op_need *need = &attribution->needs[i];
+
+        sound &= need->op < attribution->op_count && need->from < attribution->op_count &&
+                 (i == 0 || need->op >= need[-1].op);
+    }
+    return sound;
+}
+
 static bool texts_are_sound(const struct attribution *attribution, uint32_t first, uint32_t end)
 {
     bool sound = true;
@@ -208,6 +223,8 @@ static bool records_are_sound(const struct attribution *attribution, int part, u
         return kernel_totals_are_sound(attribution, attribution->kernel_by_name, first, end);
     case PART_COSTS:
         return costs_are_sound(attribution, first, end);
+    case PART_NEEDS:
+        return needs_are_sound(attribution, first, end);
     case PART_TEXT_ENDS:
         return texts_are_sound(attribution, first, end);
     default:
@@ -281,6 +298,8 @@ static enum status read_parts(struct bytes bytes, bool is_checked, struct attrib
         .kernel_by_name = (const void *)parts[PART_KERNEL_NAMES].at,
         .kernel_name_count = head->count[PART_KERNEL_NAMES],
         .costs = head->count[PART_COSTS] == 0 ? NULL : (const void *)parts[PART_COSTS].at,
+        .needs = (const void *)parts[PART_NEEDS].at,
+        .need_count = head->count[PART_NEEDS],
         .texts = (const void *)parts[PART_TEXTS].at,
         .text_ends = (const void *)parts[PART_TEXT_ENDS].at,
         .text_bytes = head->count[PART_TEXTS],

@@ -19,6 +19,7 @@ enum { /* in the order of the file */
        PART_KERNEL_TOTALS,
        PART_KERNEL_NAMES,
        PART_COSTS,
+       PART_NEEDS,
        PART_TEXTS,
        PART_TEXT_ENDS,
        PART_COUNT
@@ -31,13 +32,13 @@ struct attribution_head {
     char magic[8];
     uint32_t version, kind_rules;
     char content[32];
-    uint32_t count[PART_COUNT];
+    uint32_t count[PART_COUNT], zero;
     uint64_t sum[PART_COUNT];
     uint64_t segment; /* sum of the one that it is of; 0 until it is there */
     uint64_t head_sum;
 };
 
-_Static_assert(PART_COUNT % 2 == 0, "the counts fill whole words");
+_Static_assert(PART_COUNT % 2 == 1, "the counts and the zero fill whole words");
 
 extern const char attribution_magic[8];
 extern const size_t attribution_record_size[PART_COUNT];

@@ -34,6 +34,7 @@ static const void *records_of(const struct attribution *from, int part)
         [PART_KERNEL_TOTALS] = from->kernel_totals,
         [PART_KERNEL_NAMES] = from->kernel_by_name,
         [PART_COSTS] = from->costs,
+        [PART_NEEDS] = from->needs,
         [PART_TEXTS] = from->texts,
         [PART_TEXT_ENDS] = from->text_ends,
     };
@@ -89,6 +90,7 @@ static enum status write_all(struct attribution_writer *writer, const char conte
                   [PART_KERNEL_TOTALS] = from->kernel_count,
                   [PART_KERNEL_NAMES] = from->kernel_name_count,
                   [PART_COSTS] = from->costs == NULL ? 0 : from->op_count,
+                  [PART_NEEDS] = from->need_count,
                   [PART_TEXTS] = from->text_bytes,
                   [PART_TEXT_ENDS] = from->text_count},
     };

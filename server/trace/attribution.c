@@ -22,6 +22,11 @@ void attribution_lend(const struct attribution *attribution, const struct trace 
     ret->lent_name_count = attribution->text_count;
 }
 
+uint32_t needs_from(const struct attribution *attribution, uint32_t op)
+{
+    return BISECT(0, attribution->need_count, i, attribution->needs[i].op < op);
+}
+
 const struct attributed *attribution_of(const struct attribution *attribution, slice_id slice)
 {
     uint32_t low = BISECT(0, attribution->entry_count, i, attribution->entries[i].slice < slice);

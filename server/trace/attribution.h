@@ -10,7 +10,7 @@
 
 #include "trace/trace.h"
 
-enum { ATTRIBUTION_VERSION = 12 };
+enum { ATTRIBUTION_VERSION = 13 };
 
 #define NO_OP UINT32_MAX
 #define NO_EXECUTION UINT32_MAX
@@ -190,6 +190,10 @@ struct op_cost {
 
 _Static_assert(sizeof(struct op_cost) == 48, "no hidden padding: as they are they go to disk");
 
+struct op_need { /* an op that takes the result of another of its program */
+    uint32_t op, from;
+};
+
 struct attribution {
     const struct op *ops;
     uint32_t op_count;
@@ -212,6 +216,8 @@ struct attribution {
     const struct kernel_total *kernel_by_name; /* one a name, ascending by their first kernel */
     uint32_t kernel_name_count;
     const struct op_cost *costs; /* one an op; NULL: not made */
+    const struct op_need *needs; /* by (op, from) */
+    uint32_t need_count;
     /* Names that no file has, as paths of modules: behind the trace's own, see
      * attribution_lend. */
     const char *texts; /* one after another */
@@ -223,6 +229,9 @@ struct attribution {
  * for `text_count` of them that lives as long. Without such names the copy is as the trace. */
 void attribution_lend(const struct attribution *attribution, const struct trace *trace,
                       struct str *room, struct trace *ret);
+
+/* The first of the needs of an op, or of the next op that has any. */
+uint32_t needs_from(const struct attribution *attribution, uint32_t op);
 
 /* NULL when the slice is no op. */
 const struct attributed *attribution_of(const struct attribution *attribution, slice_id slice);

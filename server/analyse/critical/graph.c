@@ -17,6 +17,7 @@ static const struct {
     [EDGE_LAUNCH] = {"launch", "the profile links the call to what it launched"},
     [EDGE_ARROW] = {"arrow", "a flow arrow of the profile leads here"},
     [EDGE_POOL] = {"pool", "the op ended, and its thread pool went on"},
+    [EDGE_OPERAND] = {"operand", "its HLO instruction takes the result"},
     [EDGE_DEVICE] = {"device-done", "the wait ended after the device's last work"},
     [EDGE_QUEUE] = {"queue", "the wait ended after the last load on another thread"},
     [EDGE_HANDOVER] = {"handover", "another thread ran out of work just before"},
@@ -226,6 +227,7 @@ static const struct step_graph *make(struct graph_maker *maker)
     }
     graph_settle_overs(maker);
     graph_order_ends(maker);
+    graph_order_runs(maker);
     graph_find_collectives(maker);
     add_edges(maker);
     add_end(maker);
@@ -290,6 +292,7 @@ void graph_maker_free(struct graph_maker *maker)
     free(maker->overs);
     free(maker->ends);
     free(maker->devices);
+    free(maker->op_runs);
     free(maker->met);
     free(maker->meeting);
     free(maker);

@@ -22,6 +22,7 @@
  *   launch         the call that sent it                     never
  *   arrow          what the file's arrow comes from          never
  *   pool           an op that was over when its pool went on its `end:` is not there
+ *   operand        an op whose result the HLO says it takes  never
  *   device-done    the last work of a device                 the wait's name does not say so
  *   queue          what a thread that loads data did         always
  *   handover       a thread that rests since it went on      always: by time
@@ -47,6 +48,7 @@ enum edge_kind {
     EDGE_LAUNCH,
     EDGE_ARROW,
     EDGE_POOL,
+    EDGE_OPERAND,
     EDGE_DEVICE,
     EDGE_QUEUE,
     EDGE_HANDOVER,
@@ -58,6 +60,11 @@ enum edge_kind {
 };
 const char *edge_word(enum edge_kind kind);     /* "thread-order"; "none" */
 const char *edge_evidence(enum edge_kind kind); /* what tells it: a clause */
+
+/* Between two ops of a stream that were both sent by then, or two calls of a thread: what it takes
+ * to go from one to the next. Longer gaps are nobody's. Measured on GPUs: 0.6 to 3 us, on threads
+ * of XLA and TensorFlow: 0.2 to 4 us. */
+enum { NEXT_OP_PS = 10000000 };
 
 enum lane_kind { LANE_THREAD, LANE_ORDER, LANE_ASYNC };
 

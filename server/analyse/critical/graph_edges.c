@@ -306,7 +306,7 @@ void graph_add_begins(struct graph_maker *maker, uint32_t index)
 {
     struct step_graph *graph = &maker->graph;
     const struct graph_lane *lane = &graph->lanes[graph->nodes[index].lane];
-    int64_t free_ps = add_order(graph, index), sent_ps = INT64_MIN;
+    int64_t free_ps = add_order(graph, index), sent_ps = INT64_MIN, held_ps;
     slice_id launch = NO_SLICE;
     bool told;
 
@@ -315,6 +315,10 @@ void graph_add_begins(struct graph_maker *maker, uint32_t index)
         sent_ps = add_launch(maker, index);
     }
     told = add_arrows(maker, index, launch);
+    held_ps = graph_add_needs(maker, index);
+    if (held_ps > sent_ps)
+        sent_ps = held_ps;
+    told |= held_ps > free_ps && graph->nodes[index].start_ps - held_ps <= NEXT_OP_PS;
     if (lane->kind == LANE_THREAD && lane->pool && free_ps < graph->nodes[index].start_ps &&
         !add_overs(maker, index))
         add_pool(maker, index, free_ps);

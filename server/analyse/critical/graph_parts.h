@@ -9,6 +9,7 @@
  *   graph_arrows.c       which nodes arrows lead to
  *   graph_edges.c        begins
  *   graph_waits.c        ends of threads' waits, and of dones
+ *   graph_needs.c        ops whose results an op takes
  *   graph_collectives.c  ends of collectives
  *   graph.c              all of it, step by step
  */
@@ -83,6 +84,11 @@ struct by_end { /* a node of a device */
     uint32_t lane;
 };
 
+struct op_run { /* a node of an op in an execution: by host, execution, op, end */
+    uint32_t host, execution, op, node;
+    int64_t end_ps;
+};
+
 struct met { /* a collective and those that it met, itself too: `count` of `meeting` from `first` */
     uint32_t node, first, count;
 };
@@ -111,6 +117,8 @@ struct graph_maker {
     uint32_t end_count, end_capacity;
     struct device_of *devices; /* that any node is of */
     uint32_t device_count, device_capacity;
+    struct op_run *op_runs; /* none where no op is known to need another */
+    uint32_t op_run_count, op_run_capacity;
     struct met *met; /* by node */
     uint32_t *meeting;
     uint32_t met_count, met_at;
@@ -134,6 +142,14 @@ void graph_order_ends(struct graph_maker *maker);
 /* The place in ends of the last node of the device that ended at or before a moment; UINT32_MAX:
  * none. */
 uint32_t ends_before(const struct graph_maker *maker, uint32_t host, int32_t device, int64_t at_ps);
+
+/* Fills maker->op_runs. */
+void graph_order_runs(struct graph_maker *maker);
+/* From the ops whose results it takes; when the last of those on other lanes was over, INT64_MIN:
+ * none is known. */
+int64_t graph_add_needs(struct graph_maker *maker, uint32_t node);
+/* Does the op take the result of one that is called so? */
+bool graph_needs_name(const struct graph_maker *maker, uint32_t node, name_id name);
 
 /* The last node of a lane that began at or before a moment; before it. */
 uint32_t lane_node_at(const struct step_graph *graph, uint32_t lane, int64_t at_ps);

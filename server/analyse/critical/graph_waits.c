@@ -109,35 +109,45 @@ static bool are_halves(const struct trace *trace, const struct graph_node *one,
                      without_half(trace_name(trace, other->name)));
 }
 
-/* Of the device's asynchronous lanes what ended last before the done did. */
+/* Of the device's asynchronous lanes what the done takes by its HLO, else what ended last before it
+ * did. */
 static void add_transfer(struct graph_maker *maker, uint32_t index)
 {
     struct step_graph *graph = &maker->graph;
     const struct graph_node *node = &graph->nodes[index];
     const struct graph_lane *lane = &graph->lanes[node->lane];
     const struct trace *trace = maker->run->hosts[lane->host].trace;
+    const struct by_end *best = NULL;
     uint32_t at = ends_before(maker, lane->host, lane->device, node->end_ps);
+    bool named = false;
 
     for (int looked = 0; at != UINT32_MAX && looked < 64; looked++) {
         const struct by_end *end = &maker->ends[at];
 
         if (end->host != lane->host || end->device != lane->device || end->end_ps <= node->start_ps)
-            return;
+            break;
         if (graph->lanes[end->lane].kind == LANE_ASYNC) {
-            bool named = are_halves(trace, &graph->nodes[end->node], node);
-
-            graph_add_edge(graph,
-                           (struct graph_edge){.from = end->node,
-                                               .to = index,
-                                               .kind = EDGE_TRANSFER,
-                                               .to_end = true,
-                                               .likely = !named},
-                           end->end_ps);
-            return;
+            if (best == NULL)
+                best = end;
+            if (graph_needs_name(maker, index, graph->nodes[end->node].name)) {
+                best = end;
+                named = true;
+                break;
+            }
         }
         if (at-- == 0)
-            return;
+            break;
     }
+    if (best == NULL)
+        return;
+    named |= are_halves(trace, &graph->nodes[best->node], node);
+    graph_add_edge(graph,
+                   (struct graph_edge){.from = best->node,
+                                       .to = index,
+                                       .kind = EDGE_TRANSFER,
+                                       .to_end = true,
+                                       .likely = !named},
+                   best->end_ps);
 }
 
 /* Does anything of the host's devices run at a moment? `ret_ps`: when the last of it ended. */

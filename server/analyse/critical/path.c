@@ -6,11 +6,6 @@
 
 #include "trace/ps.h"
 
-/* Between two ops of a stream that were both sent by then, or two calls of a thread: what it takes
- * to go from one to the next. Longer gaps are nobody's. Measured on GPUs: 0.6 to 3 us, on threads
- * of XLA and TensorFlow: 0.2 to 4 us. */
-enum { NEXT_OP_PS = 10000000 };
-
 const char *piece_word(enum piece_kind kind)
 {
     static const char *const words[] = {
@@ -49,6 +44,7 @@ enum piece_kind gap_kind(enum edge_kind edge, int64_t gap_ps)
         return PIECE_SCHEDULING;
     case EDGE_THREAD:
     case EDGE_STREAM:
+    case EDGE_OPERAND:
     case EDGE_BESIDE:
         return gap_ps <= NEXT_OP_PS ? PIECE_SCHEDULING : PIECE_UNEXPLAINED;
     default:

@@ -93,12 +93,13 @@ static void find_instructions(struct cost_program *work)
     map64_free(&by_name);
 }
 
-static void cost_ops(struct cost_program *work, struct op_cost *costs)
+static void cost_ops(struct cost_program *work, struct op_cost *costs, struct needs *needs)
 {
     work->instructions = memory_resize(NULL, work->count, sizeof(*work->instructions));
     work->with_events = memory_zeroed((size_t)work->module->computation_count + 1, 1);
     find_instructions(work);
     cost_correct_runs(work, costs);
+    needs_add(work, needs);
 
     struct cost_work *cost = cost_work_create(work->module, work->with_events);
 
@@ -117,7 +118,8 @@ static void cost_ops(struct cost_program *work, struct op_cost *costs)
 
 /* A blob that cannot be read leaves its ops unknown: the table of modules tells why. */
 static void cost_module_ops(const struct trace *trace, const struct attribution *of, program_id id,
-                            const uint32_t *ops, uint32_t count, struct op_cost *costs)
+                            const uint32_t *ops, uint32_t count, struct op_cost *costs,
+                            struct needs *needs)
 {
     struct arena *arena = arena_create();
     struct error err = {0};
@@ -127,11 +129,12 @@ static void cost_module_ops(const struct trace *trace, const struct attribution 
         cost_ops(
             &(struct cost_program){
                 .trace = trace, .of = of, .module = &module, .ops = ops, .count = count},
-            costs);
+            costs, needs);
     arena_destroy(arena);
 }
 
-static void cost_programs(const struct trace *trace, struct attribution *of, struct op_cost *costs)
+static void cost_programs(const struct trace *trace, struct attribution *of, struct op_cost *costs,
+                          struct needs *needs)
 {
     uint32_t *order = memory_resize(NULL, of->op_count, sizeof(*order));
 
@@ -144,7 +147,7 @@ static void cost_programs(const struct trace *trace, struct attribution *of, str
         for (end = i + 1; end < of->op_count && of->ops[order[end]].program == program; end++)
             ;
         if (program < trace->program_count)
-            cost_module_ops(trace, of, program, &order[i], end - i, costs);
+            cost_module_ops(trace, of, program, &order[i], end - i, costs, needs);
     }
     free(order);
 }
@@ -219,11 +222,13 @@ void costs_make(const struct trace *trace, struct scratch *scratch, struct attri
         return;
 
     struct op_cost *costs = scratch_array(scratch, struct op_cost, of->op_count);
+    struct needs needs = {0};
 
     for (uint32_t op = 0; op < of->op_count; op++)
         costs[op] = unknown_cost(COST_UNKNOWN);
     cost_count_runs(trace, of, costs);
-    cost_programs(trace, of, costs);
+    cost_programs(trace, of, costs, &needs);
+    needs_end(&needs, scratch, of);
     cost_by_events(trace, of, costs);
     take_told(of, costs);
     for (uint32_t op = 0; op < of->op_count; op++)

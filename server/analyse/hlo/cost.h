@@ -20,6 +20,7 @@
 
 /* Of every op of an attribution with totals; they stand in the scratch. Those that `of` has already
  * are taken for ops that nothing else counts. */
+/* And which ops need the results of which, of those modules. */
 void costs_make(const struct trace *trace, struct scratch *scratch, struct attribution *of);
 
 /* One instruction alone; run_count is 0. For `with_events`, by computation: events show what runs

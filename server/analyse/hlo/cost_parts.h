@@ -9,6 +9,7 @@
  *   memory    cost_fusion.c     what a fusion reads and writes
  *   calls     cost_call.c       custom calls by target
  *   names     cost_family.c     families of kernels by their names
+ *   operands  needs.c           which ops need the result of which
  */
 #ifndef JVIEWD_ANALYSE_HLO_COST_PARTS_H
 #define JVIEWD_ANALYSE_HLO_COST_PARTS_H
@@ -76,6 +77,15 @@ struct cost_program {
     uint32_t *instructions; /* by op of the program, HLO_NONE */
     bool *with_events;      /* by computation */
 };
+
+/* What ops of a program need, while its module is at hand; of all programs, as the attribution has
+ * it. */
+struct needs {
+    struct op_need *items;
+    uint32_t count, capacity;
+};
+void needs_add(const struct cost_program *program, struct needs *to);
+void needs_end(struct needs *needs, struct scratch *scratch, struct attribution *of);
 
 /* Of every op by its events alone, then of those of a program by what its module tells. */
 void cost_count_runs(const struct trace *trace, const struct attribution *of,
