@@ -5,6 +5,7 @@
 import csv
 import io
 import json
+import re
 import subprocess
 
 import common
@@ -111,6 +112,26 @@ def pages_and_formats(server):
     assert ask(server, "/api/critical", run="step_1000", step=99).status == 404
 
 
+def the_last_step_has_a_word(server):
+    last = max(good(server, "/api/steps", run="step_1000", limit=10000).json["rows"], key=lambda step: step["start_ps"])["step"]
+    assert critical(server, run="step_1000", step="last", limit=10000) == critical(server, run="step_1000", step=last, limit=10000)
+    assert [step["step"] for step in good_post(server, "/api/whatif", {"run": "step_1000"}, step="last")["steps"]] == [last]
+    assert [step["step"] for step in good(server, "/api/steps", run="step_1000", step="last").json["rows"]] == [last]
+    for path in ("/api/critical", "/api/steps", "/api/top", "/api/flame", "/api/hosts"):
+        reply = ask(server, path, run="step_1000", step="-1")
+        assert reply.status == 400 and '"last" for the last step' in reply.json["detail"], (path, reply.body[:300])
+
+
+def a_page_of_its_own_holds_the_path(server):
+    """What the standalone page is asked for: the path of the step that stands for others, its places."""
+    text = good(server, "/api/bundle", run="step_1000", html="yes").body.decode()
+    held = json.loads(re.search(r'<script type="application/json" id="answers">(.*?)</script>', text, re.DOTALL)[1])["answers"]
+    path = critical(server, run="step_1000", limit=2000)
+    assert held["api/critical"]["body"]["pieces"] == path["pieces"]
+    for by in ("place", "op", "kind"):
+        assert held[f"api/critical?by={by}"]["body"]["rows"] == critical(server, run="step_1000", by=by, limit=500)["rows"], by
+
+
 def sql_has_the_same(server):
     path = critical(server, run="step_1000", limit=10000)
     rows = sql(server, f"select kind, name, slice, start_ps, dur_ps, edge from critical_path where step = {path['step']['step']} order by start_ps")
@@ -191,5 +212,5 @@ def the_verb_is_the_endpoint(server):
 
 
 if __name__ == "__main__":
-    common.main([pieces_sum_to_the_step, overview_says_where_it_lies, a_slice_knows_its_slack, pieces_are_slices_of_the_run, unexplained_is_little, rows_hold_the_path, pages_and_formats, sql_has_the_same,
+    common.main([pieces_sum_to_the_step, overview_says_where_it_lies, a_slice_knows_its_slack, pieces_are_slices_of_the_run, unexplained_is_little, rows_hold_the_path, pages_and_formats, the_last_step_has_a_word, a_page_of_its_own_holds_the_path, sql_has_the_same,
                  without_a_change_nothing_changes, less_work_is_never_slower, top_has_the_path, findings_win_what_the_replay_says, what_cannot_be_changed_is_told, the_verb_is_the_endpoint])

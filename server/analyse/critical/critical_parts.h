@@ -26,6 +26,9 @@ struct cell piece_cell(const struct step_graph *graph, const struct path_piece *
 /* "jit(step)/jvp(layer_1)/mlp/dot_general" -> "layer_1/mlp"; "" where only the primitive is left.
  * Elements stay neighbours, so that a change may name them. */
 struct str place_of_scope(struct str scope, struct arena *arena);
+/* Places with numbered ones as one, the largest first, for a sentence; how many. */
+uint32_t places_fold(const struct path_places *places, struct arena *arena,
+                     struct path_place **ret);
 struct cell slice_cell(const struct step_graph *graph, uint32_t node, struct arena *arena);
 struct cell track_cell(const struct step_graph *graph, uint32_t node, struct arena *arena);
 
@@ -43,6 +46,7 @@ struct critical_doubts {
     uint32_t step_count, step_count_all;
     bool no_steps, hosts_apart;
     struct str doubt;
+    const struct run_traces *run;
 };
 uint32_t critical_notes(const struct critical_doubts *doubts, struct arena *arena,
                         struct answer_note *ret);

@@ -230,6 +230,7 @@ enum status critical_pieces(const struct run_traces *run, const struct steps *st
                                            .step_count_all = 1,
                                            .no_steps = step == NULL,
                                            .doubt = steps->doubt,
+                                           .run = run,
                                            .hosts_apart = run->host_count > 1 && !run->has_epoch};
 
     table_fill(&source, order, page, arena, ret);

@@ -189,19 +189,21 @@ static void put_place(struct text *out, const struct path_place *place, bool is_
 struct str critical_sentence(const struct path_places *places, struct arena *arena)
 {
     struct text out = {0};
-    uint32_t said = 0;
+    struct path_place *items;
+    uint32_t said = 0, count;
     int64_t said_ps = 0;
     bool named = false;
 
     if (places->count == 0 || places->dur_ps <= 0)
         return STR("");
+    count = places_fold(places, arena, &items);
     text_putf(&out, "Of the %s of ", human_ps(places->dur_ps).text);
     if (places->step == NULL)
         text_puts(&out, "the capture");
     else
         text_putf(&out, "step %" PRId64, places->step->number);
-    for (uint32_t i = 0; i < places->count && said < PARTS_SAID; i++) {
-        const struct path_place *place = &places->items[i];
+    for (uint32_t i = 0; i < count && said < PARTS_SAID; i++) {
+        const struct path_place *place = &items[i];
 
         if (said > 0 && (double)place->on_path_ps < said_min * (double)places->dur_ps)
             break;
@@ -212,10 +214,9 @@ struct str critical_sentence(const struct path_places *places, struct arena *are
         said++;
     }
     /* A model of many layers has no place that stands out: the parts that are named are not it. */
-    if (said < places->count && said_ps < places->dur_ps / 2)
+    if (said < count && said_ps < places->dur_ps / 2)
         text_putf(&out, "; the rest of the critical path is spread over %s places, none above %s",
-                  human_count(places->count - said).text,
-                  human_ps(places->items[said].on_path_ps).text);
+                  human_count(count - said).text, human_ps(items[said].on_path_ps).text);
     text_puts(&out, ".");
 
     struct str ret = str_copy(arena, text_str(&out));

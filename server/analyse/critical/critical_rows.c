@@ -270,6 +270,7 @@ enum status critical_rows(const struct run_traces *run, const struct critical_su
                                            .step_count = sums->step_count,
                                            .step_count_all = sums->step_count_all,
                                            .no_steps = sums->no_steps,
+                                           .run = run,
                                            .hosts_apart = run->host_count > 1 && !run->has_epoch};
     uint32_t *order;
 

@@ -163,7 +163,8 @@ static enum status check_list(const struct param *param, struct str value, struc
     struct str part;
     uint32_t count = 0;
 
-    if (param->kind == PARAM_RANGES && str_equal(value, STR("counted")))
+    if (param->kind == PARAM_RANGES &&
+        (str_equal(value, STR("counted")) || str_equal(value, STR("last"))))
         return OK;
     while (list_next(&value, &part)) {
         int64_t range[2];
@@ -175,7 +176,7 @@ static enum status check_list(const struct param *param, struct str value, struc
         if (param->kind == PARAM_RANGES && !range_parse(part, range))
             return fail(err, ERR_INVALID,
                         "%s holds \"%.*s\"; it takes numbers and ranges, 3 or 1-11 or 1,4-6, "
-                        "or \"counted\"",
+                        "\"counted\", or \"last\" for the last step",
                         param->name, part.count > 64 ? 64 : (int)part.count, part.at);
     }
     return OK;

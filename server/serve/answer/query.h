@@ -17,7 +17,7 @@ enum param_kind {
     PARAM_INTEGER,  /* min ... max */
     PARAM_WORD,     /* one of `words` */
     PARAM_INTEGERS, /* comma list of integers, at most 256 */
-    PARAM_RANGES,   /* comma list of N or FIRST-LAST, at most 256; or "counted" */
+    PARAM_RANGES,   /* comma list of N or FIRST-LAST, at most 256; "counted"; "last" */
     PARAM_TEXTS,    /* comma list, at most 256 */
 };
 

@@ -173,6 +173,25 @@ static enum status read_counted(struct request *req, struct restriction *ret, st
     return OK;
 }
 
+/* The step that begins last; of its number there may be one a host. */
+static enum status read_last(struct request *req, struct restriction *ret, struct error *err)
+{
+    int64_t *range = arena_array(req->arena, int64_t, 2);
+    const struct run_traces *run;
+    struct steps steps;
+
+    if (!request_is(req, "step", "last"))
+        return OK;
+    TRY(request_traces(req, &run, err));
+    TRY(steps_find(run, ret, req->arena, &steps, err));
+    if (steps.count == 0)
+        return fail(err, ERR_NOT_FOUND, "the run has no last step, for it has no steps");
+    range[0] = range[1] = steps.items[steps.count - 1].number;
+    ret->steps = range;
+    ret->step_range_count = 1;
+    return OK;
+}
+
 enum status request_window(struct request *req, int64_t *ret_start_ps, int64_t *ret_end_ps,
                            struct error *err)
 {
@@ -227,7 +246,8 @@ enum status request_restriction(struct request *req, struct restriction *ret, st
     TRY(read_hosts(req, ret, err));
     TRY(request_tracks(req, "track", ret, err));
     read_numbers(req, ret);
-    return read_counted(req, ret, err);
+    TRY(read_counted(req, ret, err));
+    return read_last(req, ret, err);
 }
 
 enum status request_page(struct request *req, struct page *ret, struct error *err)

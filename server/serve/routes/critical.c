@@ -175,6 +175,13 @@ static const struct view views[] = {
      .make = slack_view},
     {.name = NULL}};
 
+static const struct in_bundle in_bundle[] = {
+    {.params = "", .limit = 2000, .what = "pieces of the critical path", .rank = 20},
+    {.params = "by=place", .limit = 500, .what = "places on the critical path", .rank = 20},
+    {.params = "by=op", .limit = 500, .what = "ops on the critical path", .rank = 21},
+    {.params = "by=kind", .limit = 100, .what = "kinds on the critical path", .rank = 21},
+    {.params = NULL}};
+
 static const struct verb verb = {.name = "why",
                                  .summary =
                                      "why a step takes as long as it does: its critical path",
@@ -207,5 +214,6 @@ const struct route route_critical = {.method = "GET",
                                      .params = params,
                                      .heavy = true,
                                      .views = views,
+                                     .in_bundle = in_bundle,
                                      .verb = &verb,
                                      .tools = tools};

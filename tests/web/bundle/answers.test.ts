@@ -57,6 +57,16 @@ test.each(['\u000112', '"\u0001-7', '\u0001\u00013', '\\u00014', '</script>'])(
   },
 );
 
+test('the path of the step that stands for others is found by its number, that of another is not', async () => {
+  const one: Contents = {
+    ...contents,
+    answers: { 'api/critical': { status: 200, body: { step: { step: 7 }, pieces: [] } } },
+  };
+  expect(answerOf(one, 'api/critical?run=r1&step=7&limit=10').status).toBe(200);
+  expect(answerOf(one, 'api/critical?run=r1&step=8&limit=10').status).toBe(404);
+  expect(answerOf(one, 'api/critical?run=r1&by=op&step=7').status).toBe(404);
+});
+
 test('what is not kept is told, not invented', async () => {
   const reply = answerOf(contents, 'api/top?run=r1&by=scope');
   expect(reply.status).toBe(404);

@@ -94,10 +94,20 @@ function withoutCounted(params: URLSearchParams): URLSearchParams {
   return new URLSearchParams([...params].filter(([name, value]) => name !== 'step' || value !== 'counted'));
 }
 
+/* The path of a step that is asked for by its number may be that of the step that stands for others. */
+function ofStep(contents: Contents, path: string, params: URLSearchParams): Kept | undefined {
+  const kept = contents.answers[keyOf(path, new URLSearchParams([...params].filter(([name]) => name !== 'step')))];
+  const step = kept?.body.step as { step?: unknown } | undefined;
+  return step && String(step.step) === params.get('step') ? kept : undefined;
+}
+
 export function answerOf(contents: Contents, address: string): Response {
   const [path, text] = address.split('?', 2) as [string, string | undefined];
   const params = new URLSearchParams(text ?? '');
-  const kept = contents.answers[keyOf(path, params)] ?? contents.answers[keyOf(path, withoutCounted(params))];
+  const kept =
+    contents.answers[keyOf(path, params)] ??
+    contents.answers[keyOf(path, withoutCounted(params))] ??
+    ofStep(contents, path, params);
   if (!kept)
     return problem(
       'This file is a summary of the run and does not hold this answer. jviewd can answer it from the run itself.',

@@ -17,6 +17,7 @@ import { OverviewView } from '../views/overview/overview';
 import { ThemeButton } from '../views/shell/header';
 import { StepsView } from '../views/steps/steps';
 import { TimelineView } from '../views/timeline/timeline';
+import { WhyView } from '../views/why/why';
 import type { Contents } from './answers';
 
 export const ENTRIES = [
@@ -31,6 +32,7 @@ export const ENTRIES = [
   },
   { view: 'flame', words: 'Flame', shape: ' filling', page: (run: RunDetails) => <FlameView run={run} /> },
   { view: 'steps', words: 'Steps', shape: ' filling', page: (run: RunDetails) => <StepsView run={run} /> },
+  { view: 'why', words: 'Why', shape: ' filling', page: (run: RunDetails) => <WhyView run={run} alone /> },
 ] as const;
 
 function Tabs({ run }: { run: RunDetails }) {

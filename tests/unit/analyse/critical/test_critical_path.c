@@ -302,6 +302,51 @@ static void in_short(void **state)
     run_end(&run);
 }
 
+/* Layers that are alike are one part of the sentence, one that stands out keeps its name. */
+static void numbered_places_are_one(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *what;
+        struct {
+            const char *name;
+            int64_t us;
+        } places[4];
+        const char *said;
+    } rows[] = {
+        {"alike",
+         {{"layer_0/mlp", 20}, {"layer_1/mlp", 20}, {"layer_10/mlp", 20}, {"head", 40}},
+         "Of the 100 µs of the capture, 60 µs are on the critical path in `layer_*/mlp`, 40 µs in "
+         "`head`."},
+        {"one after another",
+         {{"layer_9/mlp", 30},
+          {"layer_10/mlp", 20},
+          {"layer_11/mlp", 20},
+          {"layer_9/attention", 30}},
+         "Of the 100 µs of the capture, 70 µs are on the critical path in `layer_9..11/mlp`, 30 µs "
+         "in `layer_9/attention`."},
+        {"one of them is most",
+         {{"layer_0/mlp", 70}, {"layer_1/mlp", 10}, {"layer_2/mlp", 10}, {"head", 10}},
+         "Of the 100 µs of the capture, 70 µs are on the critical path in `layer_0/mlp`, 10 µs in "
+         "`head`, 10 µs in `layer_1/mlp`."},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct arena *arena = arena_create();
+        struct path_place items[COUNT(rows[i].places)] = {0};
+        const struct path_places places = {
+            .dur_ps = 100 * US, .items = items, .count = COUNT(items)};
+
+        for (size_t k = 0; k < COUNT(items); k++) {
+            items[k].name = str_of(rows[i].places[k].name);
+            items[k].on_path_ps = rows[i].places[k].us * US;
+        }
+
+        CHECK_STR(rows[i].what, critical_sentence(&places, arena), rows[i].said);
+        arena_destroy(arena);
+    }
+}
+
 /* Programs name scopes; a change may name what the sentence does. */
 static void in_short_by_scope(void **state)
 {
@@ -510,6 +555,7 @@ int main(void)
         cmocka_unit_test(a_done_awaits_its_start),
         cmocka_unit_test(in_short),
         cmocka_unit_test(in_short_by_scope),
+        cmocka_unit_test(numbered_places_are_one),
         cmocka_unit_test(of_one_slice),
         cmocka_unit_test(who_steps_is_no_pool),
         cmocka_unit_test(a_core_is_let_go),

@@ -108,7 +108,8 @@ function columnsOf(rows: readonly PathRow[]): Column<PathRow>[] {
   ];
 }
 
-export function WhyView({ run }: { run: RunDetails }) {
+/* `alone`: nobody is there who could replay the steps. */
+export function WhyView({ run, alone = false }: { run: RunDetails; alone?: boolean }) {
   const by = query.value.by ?? 'place';
   const sort = query.value.sort ?? '-on_path_ps';
   const params = { run: run.id, by, ...restrictedBy('host', 'step'), sort: query.value.sort };
@@ -125,7 +126,7 @@ export function WhyView({ run }: { run: RunDetails }) {
       {data && rows.length === 0 && <NothingHere did="Nothing lies on a path" />}
       {data && rows.length > 0 && (
         <>
-          {by !== 'device' && by !== 'host' && (
+          {!alone && by !== 'device' && by !== 'host' && (
             <WhatIfBox key={`${run.id} ${run.content_id}`} run={run} rows={rows} by={by} totalPs={total} />
           )}
           <TableBar
