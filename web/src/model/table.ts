@@ -83,14 +83,16 @@ export function chosenColumns<C extends Choosable>(
 export const areNamesShared = (rows: readonly { name: string }[]): boolean =>
   new Set(rows.map((row) => row.name)).size < rows.length;
 
-export type Line<R> = { kind: 'row'; row: R } | { kind: 'group'; name: string; rows: R[]; open: boolean };
+export type Line<R> = { kind: 'row'; row: R; alone?: true } | { kind: 'group'; name: string; rows: R[]; open: boolean };
 
-/* Groups in the order of their first rows when these come by size, else of `weight`. */
+/* Groups in the order of their first rows when these come by size, else of `weight`; where only alike rows
+ * are folded, a row without its like stands by itself. */
 export function groupLines<R>(
   rows: readonly R[],
   groupOf: ((row: R) => string) | null,
   weight: (row: R) => number,
   opened: ReadonlySet<string>,
+  folds = false,
 ): Line<R>[] {
   if (groupOf === null) return rows.map((row) => ({ kind: 'row', row }));
   const groups = new Map<string, R[]>();
@@ -105,6 +107,7 @@ export function groupLines<R>(
     .map(([name, group]) => ({ name, group, sum: sum(group) }))
     .sort((a, b) => b.sum - a.sum || (a.name < b.name ? -1 : 1));
   return ordered.flatMap(({ name, group }): Line<R>[] => {
+    if (folds && group.length === 1) return [{ kind: 'row', row: group[0]!, alone: true }];
     const open = opened.has(name);
     return [
       { kind: 'group', name, rows: group, open },

@@ -5,6 +5,14 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { theme } from './settings';
 import { onResize } from './size';
 
+/* A canvas that keys move along: a place of `count`, with words for who listens. */
+export interface Slider {
+  at: number;
+  count: number;
+  words: string;
+  onKey: (at: number) => void;
+}
+
 interface Props {
   height: number | 'fill';
   label: string;
@@ -13,9 +21,43 @@ interface Props {
   onLeave?: () => void;
   onClick?: (x: number, y: number, event: MouseEvent) => void;
   onSize?: (width: number, height: number) => void;
+  slider?: Slider;
 }
 
-export function Canvas({ height, label, paint, onMove, onLeave, onClick, onSize }: Props) {
+const FAR = 10; // steps of a page key
+
+function moved(key: string, { at, count }: Slider): number | null {
+  const far = Math.max(1, Math.round(count / FAR));
+  const by: Record<string, number> = {
+    ArrowLeft: -1,
+    ArrowDown: -1,
+    ArrowRight: 1,
+    ArrowUp: 1,
+    PageDown: -far,
+    PageUp: far,
+    Home: -count,
+    End: count,
+  };
+  return by[key] === undefined ? null : Math.max(0, Math.min(count - 1, at + by[key]!));
+}
+
+const sliderProps = (slider: Slider) => ({
+  role: 'slider' as const,
+  tabIndex: 0,
+  'aria-valuemin': 0,
+  'aria-valuemax': slider.count - 1,
+  'aria-valuenow': slider.at,
+  'aria-valuetext': slider.words,
+  onKeyDown: (event: KeyboardEvent) => {
+    const at = event.ctrlKey || event.metaKey || event.altKey ? null : moved(event.key, slider);
+    if (at === null) return;
+    event.preventDefault();
+    event.stopPropagation();
+    slider.onKey(at);
+  },
+});
+
+export function Canvas({ height, label, paint, onMove, onLeave, onClick, onSize, slider }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const [size, setSize] = useState({ width: 0, height: 0 });
@@ -45,7 +87,7 @@ export function Canvas({ height, label, paint, onMove, onLeave, onClick, onSize 
     <div
       ref={box}
       class="canvas-box"
-      role="img"
+      {...(slider ? sliderProps(slider) : { role: 'img' as const })}
       aria-label={label}
       data-canvas-tip
       style={height === 'fill' ? { height: '100%' } : { height: `${height}px` }}

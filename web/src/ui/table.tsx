@@ -70,6 +70,7 @@ export interface Props<R> {
   onHoverRow?: (row: R | null) => void;
   focused?: string | null;
   groupOf?: ((row: R) => string) | null;
+  folds?: boolean; // groups are of rows alike: one without its like is no group
   weight?: (row: R) => number; // of groups
   rest?: Record<string, ComponentChildren> | null; // what is not shown, by column
   sumOf?: string | undefined; // what all `rows` are, where they are summed: "12 of 412"
@@ -135,7 +136,7 @@ export function Table<R>(props: Props<R>) {
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
   const [dragged, setDragged] = useState<Readonly<Record<string, number>>>({});
-  const lines = groupLines(rows, groupOf, props.weight ?? (() => 1), opened);
+  const lines = groupLines(rows, groupOf, props.weight ?? (() => 1), opened, props.folds);
   const length = pages ? pages.count : lines.length;
   const virtual = useVirtual(scroller, scroll ? length : 0, ROW_HEIGHT, HEAD_HEIGHT);
   const at = Math.min(current, Math.max(0, length - 1));
@@ -360,7 +361,7 @@ export function Table<R>(props: Props<R>) {
               marked={marked.has(id)}
               current={index === stop}
               top={top}
-              level={groupOf ? 2 : undefined}
+              level={groupOf ? (line.alone ? 1 : 2) : undefined}
               onClick={click(index)}
               onHover={props.onHoverRow}
             />

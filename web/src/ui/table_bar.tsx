@@ -143,7 +143,10 @@ export function NothingMatches<R>({ table, total }: { table: TableState<R>; tota
   );
 }
 
-type Rest<R> = Omit<TableProps<R>, 'columns' | 'chosen' | 'rows' | 'rowCount' | 'sort' | 'onSort' | 'groupOf'>;
+type Rest<R> = Omit<
+  TableProps<R>,
+  'columns' | 'chosen' | 'rows' | 'rowCount' | 'sort' | 'onSort' | 'groupOf' | 'folds'
+>;
 
 /* The table that the bar is over, or that its filter leaves nothing. */
 export function TableBelow<R>({ table, total, ...rest }: { table: TableState<R>; total: number } & Rest<R>) {
@@ -158,6 +161,7 @@ export function TableBelow<R>({ table, total, ...rest }: { table: TableState<R>;
       sort={table.sort}
       onSort={table.onSort}
       groupOf={table.groupOf}
+      folds={table.folds}
       sumOf={table.filter.filter.empty ? undefined : `${count(table.rows.length)} of ${count(total)}`}
     />
   );

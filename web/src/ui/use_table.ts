@@ -18,6 +18,7 @@ interface Asked<R> {
   here?: boolean; // all rows are here, so they are ordered here
   also?: Readonly<Record<string, (row: R) => Cell>>; // to filter by, without a column
   groupOf?: (row: R, key: string) => string; // where a group's name is not the value
+  foldOf?: ((row: R) => string) | null; // rows alike are one that opens, while nothing else is asked for
   prefix?: string; // of its words in the address
 }
 
@@ -30,6 +31,7 @@ export interface TableState<R> {
   groups: readonly Column<R>[];
   onSort: (sort: string) => void;
   groupOf: ((row: R) => string) | null;
+  folds: boolean; // they are of rows alike
   word: (of: 'sort' | 'q' | 'group' | 'columns') => string; // in the address
 }
 
@@ -57,6 +59,7 @@ export function useTable<R>({
   here = false,
   also = {},
   groupOf,
+  foldOf = null,
   prefix = '',
 }: Asked<R>): TableState<R> {
   const columns = given.map((column): Column<R> =>
@@ -76,6 +79,7 @@ export function useTable<R>({
     (column) => column.groups && rows.some((row) => (column.value?.(row) ?? null) !== null),
   );
   const by = groups.find((column) => column.key === query.value[word('group')]) ?? null;
+  const folds = by === null && foldOf !== null && query.value[word('sort')] === undefined;
   return {
     columns: columns.map((column) =>
       column.sums && !column.subtotal ? { ...column, subtotal: subtotalOf(column) } : column,
@@ -86,7 +90,8 @@ export function useTable<R>({
     group: by?.key ?? null,
     groups,
     onSort: (next) => go({ [word('sort')]: next }, 'replace'),
-    groupOf: by && ((row) => groupOf?.(row, by.key) ?? String(by.value!(row) ?? `no ${by.title}`)),
+    groupOf: folds ? foldOf : by && ((row) => groupOf?.(row, by.key) ?? String(by.value!(row) ?? `no ${by.title}`)),
+    folds,
     word,
   };
 }

@@ -40,6 +40,11 @@ function goalOf(row: CompileRow, by: string): Changes {
     : { by: 'compile', name: row.function };
 }
 
+const phasesOf = (row: CompileRow): string =>
+  PHASES.filter((phase) => phaseOf(row, phase) > 0)
+    .map((phase) => `${PHASE_WORDS[phase]} ${time(row[`${phase}_ps`]!)}`)
+    .join(', ');
+
 /* Phases side by side; the whole is the longest row. */
 function PhaseBar({ row, longest }: { row: CompileRow; longest: number }) {
   let at = 0;
@@ -79,10 +84,33 @@ function Legend({ rows }: { rows: readonly CompileRow[] }) {
 function tipOf(row: CompileRow): string {
   const step = row.step === null || row.step === undefined ? '' : `, step ${row.step}`;
   const changed = row.changed ? `\n${row.changed}` : '';
-  return `${row.function ?? 'a function without a name'}, ${time(row.total_ps)}${step}${changed}`;
+  return `${row.function ?? 'a function without a name'}, ${time(row.total_ps)}${step}\n${phasesOf(row)}${changed}`;
 }
 
-/* When it happened: each compile a bar as long as it took. */
+const BAR_TOP = 4;
+const BAR_HEIGHT = 27;
+
+/* What it did, from the floor up: as high as its share of the compile. */
+function StripBar({ row, x, width }: { row: CompileRow; x: number; width: number }) {
+  const all = Math.max(
+    1,
+    PHASES.reduce((sum, phase) => sum + phaseOf(row, phase), 0),
+  );
+  let floor = BAR_TOP + BAR_HEIGHT;
+  return (
+    <g class="strip-bar" data-tip={tipOf(row)} onClick={() => go(goalOf(row, 'compile'), 'push')}>
+      {PHASES.map((phase) => {
+        const height = (phaseOf(row, phase) / all) * BAR_HEIGHT;
+        floor -= height;
+        return (
+          height > 0 && <rect key={phase} class={`phase-${phase}`} x={x} y={floor} width={width} height={height} />
+        );
+      })}
+    </g>
+  );
+}
+
+/* When it happened: each compile a bar as long as it took, of the phases it is made of. */
 function Strip({ run, rows }: { run: RunDetails; rows: readonly CompileRow[] }) {
   const end = Math.max(
     toNumber(run.duration_ps ?? 0),
@@ -100,15 +128,11 @@ function Strip({ run, rows }: { run: RunDetails; rows: readonly CompileRow[] }) 
       >
         <line class="strip-axis" x1={0} x2={WIDTH} y1={31.5} y2={31.5} />
         {rows.map((row) => (
-          <rect
+          <StripBar
             key={row.slice}
-            class="strip-bar"
+            row={row}
             x={(toNumber(row.start_ps) / end) * WIDTH}
-            y={4}
             width={Math.max(2, (toNumber(row.dur_ps ?? 0) / end) * WIDTH)}
-            height={27}
-            data-tip={tipOf(row)}
-            onClick={() => go(goalOf(row, 'compile'), 'push')}
           />
         ))}
       </svg>
@@ -159,10 +183,7 @@ function columnsOf(rows: readonly CompileRow[], by: string): Column<CompileRow>[
       width: 'minmax(120px, 2fr)',
       sortable: false,
       cell: (row) => <PhaseBar row={row} longest={longest} />,
-      exact: (row) =>
-        PHASES.filter((phase) => phaseOf(row, phase) > 0)
-          .map((phase) => `${PHASE_WORDS[phase]} ${time(row[`${phase}_ps`]!)}`)
-          .join(', '),
+      exact: phasesOf,
     },
     !each && ps('later_ps', 'again', scale, { tip: 'All but the first', from: 900 }),
     ps('trace_ps', 'trace', scale, { from: 1500 }),

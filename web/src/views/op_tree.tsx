@@ -85,8 +85,38 @@ function goalOf(row: OpTreeRow, root: OpNode): Changes | null {
   return level === 'program' ? { module: name } : level === 'scope' ? { scope: name } : null;
 }
 
+const PEAKS = [
+  {
+    key: 'flops',
+    title: 'FLOPs of peak',
+    tip: 'How much of its time its FLOPs would take at the device’s peak',
+  },
+  {
+    key: 'bandwidth',
+    title: 'bandwidth of peak',
+    tip: 'How much of its time its bytes would take at the peak of the device’s memory',
+  },
+] as const;
+
+type Peak = (typeof PEAKS)[number];
+
+const isKnown = (node: OpNode, { key }: Peak): boolean =>
+  node[`${key}_share`] !== null || node.children.some((child) => isKnown(child, { key } as Peak));
+
+/* Of columns that no row has a value for, why: one line in place of them. */
+function unknownWords(root: OpNode): string | null {
+  const reasons = PEAKS.filter((peak) => !isKnown(root, peak)).map(
+    ({ key, title }) => [title, root.reasons[`${key}_share`] ?? 'unknown'] as const,
+  );
+  if (reasons.length === 0) return null;
+  if (new Set(reasons.map(([, reason]) => reason)).size === 1)
+    return `No ${reasons.map(([title]) => title).join(' and ')}: ${reasons[0]![1]}.`;
+  return `${reasons.map(([title, reason]) => `No ${title}: ${reason}`).join('. ')}.`;
+}
+
 function Rows({ reply }: { reply: OpTreeReply }) {
   const { root } = reply;
+  const peaks = PEAKS.filter((peak) => isKnown(root, peak));
   const [open, setOpen] = useState(() => openAtFirst(root));
   const [at, setAt] = useState(0);
   const body = useRef<HTMLDivElement>(null);
@@ -124,7 +154,7 @@ function Rows({ reply }: { reply: OpTreeReply }) {
   };
   return (
     <div
-      class="op-tree"
+      class={`op-tree peaks-${peaks.length}`}
       role="treegrid"
       aria-label="Ops by program, category and scope"
       aria-rowcount={rows.length + 1}
@@ -137,20 +167,11 @@ function Rows({ reply }: { reply: OpTreeReply }) {
         <span role="columnheader" class="number">
           share
         </span>
-        <span
-          role="columnheader"
-          class="number"
-          data-tip="How much of its time its FLOPs would take at the device’s peak"
-        >
-          FLOPs of peak
-        </span>
-        <span
-          role="columnheader"
-          class="number"
-          data-tip="How much of its time its bytes would take at the peak of the device’s memory"
-        >
-          bandwidth of peak
-        </span>
+        {peaks.map(({ key, title, tip }) => (
+          <span key={key} role="columnheader" class="number" data-tip={tip}>
+            {title}
+          </span>
+        ))}
         <span role="columnheader" class="number">
           ops
         </span>
@@ -158,7 +179,6 @@ function Rows({ reply }: { reply: OpTreeReply }) {
       <div class="op-tree-body" ref={body} role="rowgroup" onKeyDown={key}>
         {rows.map((row, index) => {
           const { node } = row;
-          const [flops, bandwidth] = [shareWords(node, 'flops'), shareWords(node, 'bandwidth')];
           const goal = goalOf(row, root);
           const isParent = node.children.length > 0;
           return (
@@ -200,12 +220,14 @@ function Rows({ reply }: { reply: OpTreeReply }) {
               <span role="gridcell">
                 <Bar value={node.share} words={shareCell(node.share)} />
               </span>
-              <span role="gridcell">
-                <Bar value={node.flops_share} words={flops.cell} tip={flops.tip} />
-              </span>
-              <span role="gridcell">
-                <Bar value={node.bandwidth_share} words={bandwidth.cell} tip={bandwidth.tip} />
-              </span>
+              {peaks.map(({ key }) => {
+                const { cell, tip } = shareWords(node, key);
+                return (
+                  <span key={key} role="gridcell">
+                    <Bar value={node[`${key}_share`]} words={cell} tip={tip} />
+                  </span>
+                );
+              })}
               <span role="gridcell" class="number">
                 {count(node.op_count)}
               </span>
@@ -229,6 +251,9 @@ export function OpTreeView({ run }: { run: RunDetails }) {
           {sentenceCase(note.message)}
         </p>
       ))}
+      {reply && reply.root.op_count > 0 && unknownWords(reply.root) !== null && (
+        <p class="basis op-tree-unknown">{unknownWords(reply.root)}</p>
+      )}
       <div class="toolbar">
         <nav class="crumbs shown-as" aria-label="Shown as">
           <Link to={{ as: null }}>table</Link>

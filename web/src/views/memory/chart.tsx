@@ -73,6 +73,7 @@ export function MemoryChart({ allocator, height, at, span, onPick }: Props) {
       label={`Memory of ${allocator.name} over time`}
       height={height}
       tip={(index) => tipOf(samples[index]!)}
+      words={(index) => tipOf(samples[index]!)}
       onPick={(index) => onPick(String(samples[index]!.at_ps))}
       scene={(tokens) => ({
         xs: samples.map((sample) => toNumber(sample.at_ps)),

@@ -106,6 +106,10 @@ export function HeapChart({ reply, all, chosen, onPick, onOpen }: Props) {
         </ul>
       </div>
       <LevelChart
+        words={(index) => {
+          const { position, instruction, bytes } = points[index]!;
+          return `instruction ${count(position)}${instruction ? `, ${instruction}` : ''}: ${size(bytes)}`;
+        }}
         label={`Memory of ${reply.module} over its program`}
         height={HEIGHT}
         tip={(index, value) => <Tip reply={reply} index={index} layers={layers} value={value} />}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory over something, as levels: told under the pointer, a click chooses a place. */
+/* Memory over something, as levels: told under the pointer, a click or keys choose a place. */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { levelAt, levelValue, paintLevels, type LevelScene } from '../../draw/levels';
@@ -13,7 +13,15 @@ interface Props {
   height: number;
   scene: (tokens: Tokens) => Omit<LevelScene, 'yWords'>;
   tip: (index: number, value: number) => ComponentChildren; // `value`: the height in bytes
+  words: (index: number) => string; // of a place, where keys lead to it
   onPick: (index: number, value: number) => void;
+}
+
+/* The point that is chosen, else that of the peak. */
+function placeOf(scene: Omit<LevelScene, 'yWords'>): number {
+  const x = scene.chosen ?? scene.peak?.x ?? null;
+  const at = x === null ? -1 : scene.xs.findIndex((one) => one >= x);
+  return Math.max(0, at);
 }
 
 /* As many as it takes to write every tick exactly. */
@@ -25,9 +33,11 @@ export function decimalsOf(ticks: readonly number[], divisor: number): number {
   return [0, 1, 2].find(exact) ?? 3;
 }
 
-export function LevelChart({ label, height, scene, tip, onPick }: Props) {
+export function LevelChart({ label, height, scene, tip, words, onPick }: Props) {
   const [width, setWidth] = useState(0);
-  const { xs, top } = scene(readTokens());
+  const now = scene(readTokens());
+  const { xs, top } = now;
+  const at = placeOf(now);
   const bytes = sizeScale([top / 1.2]);
   const yWords = (ticks: readonly number[]) =>
     ticks.map((tick) =>
@@ -38,6 +48,9 @@ export function LevelChart({ label, height, scene, tip, onPick }: Props) {
       height={height}
       label={label}
       onSize={setWidth}
+      {...(xs.length > 1 && {
+        slider: { at, count: xs.length, words: words(at), onKey: (index) => onPick(index, Infinity) },
+      })}
       paint={(canvas, at) =>
         paintLevels(canvas, { ...scene(readTokens()), yWords }, at, height, devicePixelRatio, readTokens())
       }

@@ -84,6 +84,10 @@ export function OwnerChart({ allocator, reply, height, at, span, onPick }: Props
             </>
           );
         }}
+        words={(index) => {
+          const moment = Math.min(index, last);
+          return `${time(moments[moment]!)}: ${size(reply.in_use_bytes![moment]!)} in use`;
+        }}
         onPick={(index, value) => {
           const moment = Math.min(index, last);
           const layer = layerAt(layers, moment, value);

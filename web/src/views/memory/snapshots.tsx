@@ -141,6 +141,19 @@ function columnsOf(reply: Reply, by: string, amount: Amount): Column<Row>[] {
   return columns.filter((column) => column !== false);
 }
 
+/* What one line holds on several devices is one row that opens; null: nothing is. */
+function foldOf(rows: readonly Row[], by: string): ((row: Row) => string) | null {
+  if (by !== 'owner') return null;
+  const keyOf = (row: Row): string => [row.name, row.source, row.kind].join('\n');
+  const alike = new Map<string, number>();
+  for (const row of rows) alike.set(keyOf(row), (alike.get(keyOf(row)) ?? 0) + 1);
+  if (![...alike.values()].some((rowCount) => rowCount > 1)) return null;
+  return (row) => {
+    const place = row.source === null ? '' : ` ${shortSource(row.source)}`;
+    return `${row.name ?? UNKNOWN}${place}${row.kind === null ? '' : `, ${row.kind}`}`;
+  };
+}
+
 function sumBy(rows: readonly Row[], key: (row: Row) => string | null): [string, number][] {
   const sums = new Map<string, number>();
   for (const row of rows) if (key(row) !== null) sums.set(key(row)!, (sums.get(key(row)!) ?? 0) + row.value);
@@ -389,6 +402,7 @@ export function SnapshotsView({ run, nav }: { run: RunDetails; nav: ComponentChi
     columns: memory.data ? columnsOf(memory.data, by, amount) : [],
     rows,
     sort: memory.data?.base ? '-delta' : '-value',
+    foldOf: foldOf(rows, by),
   });
   if (memory.error) return <Failed error={memory.error} />;
   if (!memory.data)
@@ -412,7 +426,7 @@ export function SnapshotsView({ run, nav }: { run: RunDetails; nav: ComponentChi
         total={reply.row_count}
         label={`Samples of ${reply.snapshot} by ${by}`}
         rowKey={(row) => `${row.name}\n${row.source}\n${row.device}\n${row.kind}`}
-        weight={(row) => row.value}
+        weight={(row) => (reply.base === null ? row.value : (row.delta ?? 0))}
         scroll
       />
       <Bytes run={run} reply={reply} amount={amount} />

@@ -44,6 +44,10 @@ const RUNS_MAX = 10_000; // asked for when the end comes into sight, or a filter
 /* When it was captured; without a wall clock, when its newest file was written. */
 const whenOf = (run: Run & { modified_at?: string | null }): string | null => run.started_at ?? run.modified_at ?? null;
 
+/* By capture; what is being read is as new as its files, and what tells no time stands last. */
+const SETTLED = ['ready', 'partial', 'failed', 'gone'];
+const captured = (run: Run): string | null => (SETTLED.includes(run.state) ? run.started_at : whenOf(run));
+
 /* What the run's own jview.json calls it, where that says more than its place. */
 const titleOf = (run: Run & { title?: string | null }): string | null =>
   run.title && run.title !== run.name ? run.title : null;
@@ -158,7 +162,7 @@ function columnsOf(runs: readonly Run[], now: Date): Column<Run>[] {
       key: 'started_at',
       title: 'when',
       width: '104px',
-      value: whenOf,
+      value: captured,
       cell: (run) =>
         whenOf(run) === null ? UNKNOWN : `${run.started_at === null ? '≈ ' : ''}${ago(new Date(whenOf(run)!), now)}`,
       exact: (run) =>
