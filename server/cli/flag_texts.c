@@ -13,6 +13,7 @@ static const struct flag_text texts[] = {
     {"list", "sort", "COLUMN", "order by this column; -COLUMN descending (-started_at)"},
     {"trend", "path", "DIR", "runs below this directory"},
     {"trend", "q", "TEXT", "runs whose name, directory, host or framework contains TEXT"},
+    {"trend", "like", "NAME", "runs of one series: step_* is step_ and a number"},
     {"trend", "metric", "NAME",
      "step_time, step_p95, share_idle, memory_peak, compile_time, op:NAME, ... (step_time)"},
     {"trend", "over", NULL, "what the runs are ordered by (step where all have one, else time)"},

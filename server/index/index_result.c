@@ -165,6 +165,8 @@ static void read_steps(const struct trace *trace, const struct attribution *attr
     if (count == 0 || steps_doubt_spans(&run, &steps, arena).count > 0)
         return;
     result->step_median_ps = median_of(lengths, count);
+    result->step_lengths = lengths;
+    result->step_length_count = count <= STEP_LENGTHS_MAX ? count : 0;
 }
 
 void index_result_of_trace(const struct trace *trace, const struct attribution *attribution,
@@ -217,6 +219,15 @@ static json_t *notes_of(const struct trace *trace, struct arena *arena)
         json_array_append_new(notes, object);
     }
     return notes;
+}
+
+static json_t *lengths_of(const struct index_result *result)
+{
+    json_t *lengths = json_array();
+
+    for (uint32_t i = 0; i < result->step_length_count; i++)
+        json_array_append_new(lengths, json_integer(result->step_lengths[i]));
+    return lengths;
 }
 
 static json_t *badges_of(const struct index_result *result)
@@ -274,6 +285,8 @@ struct str index_result_line(const struct index_result *result, const struct tra
     put_integer(object, "step_count", indexed && result->step_count >= 0, result->step_count);
     put_integer(object, "step_median_ps", indexed && result->step_median_ps >= 0,
                 result->step_median_ps);
+    if (indexed && result->step_length_count > 0)
+        json_object_set_new(object, "step_lengths_ps", lengths_of(result));
     put_text(object, "step_rule", result->step_rule, arena);
     put_text(object, "group", result->group, arena);
     put_integer(object, "rank", indexed && result->rank >= 0, result->rank);
@@ -342,6 +355,22 @@ static void read_badges(const json_t *object, struct arena *arena, struct index_
     }
 }
 
+/* All of them or none. */
+static void read_lengths(const json_t *object, struct arena *arena, struct index_result *ret)
+{
+    const json_t *lengths = json_object_get(object, "step_lengths_ps");
+    size_t count = json_array_size(lengths);
+    int64_t *read = arena_array(arena, int64_t, count <= STEP_LENGTHS_MAX ? count : 0);
+
+    for (size_t i = 0; i < count; i++) {
+        if (count > STEP_LENGTHS_MAX || !json_is_integer(json_array_get(lengths, i)))
+            return;
+        read[i] = json_integer_value(json_array_get(lengths, i));
+    }
+    ret->step_lengths = read;
+    ret->step_length_count = (uint32_t)count;
+}
+
 static struct str dump(const json_t *value, struct arena *arena)
 {
     char *text = json_dumps(value, JSON_COMPACT);
@@ -394,6 +423,7 @@ static void read_object(const json_t *object, struct arena *arena, struct index_
     ret->group = text_at(object, "group", arena);
     ret->rank = integer_at(object, "rank", -1);
     ret->partial = json_is_true(json_object_get(object, "partial"));
+    read_lengths(object, arena, ret);
     read_badges(object, arena, ret);
     read_bundle(object, arena, ret);
 }

@@ -5,7 +5,7 @@
  *   {"content":"09f1...","format":"xplane","part":"timeline","bytes":41234567,"hostname":"node7",
  *    "epoch_ns":1795253400000000000,"start_ps":0,"end_ps":812345678901,"slice_count":812345,
  *    "device_count":2,"device_kind":"NVIDIA H100","framework":"jax 0.10.2","step_count":12,
- *    "step_median_ps":51234567890,"step_rule":"annotation","partial":false,"badges":["truncated"],
+ *    "step_median_ps":51234567890,"step_lengths_ps":[51234567890,...],"step_rule":"annotation","partial":false,"badges":["truncated"],
  *    "notes":[{"kind":"truncated","severity":"warning","message":"...","count":1}]}
  *
  * Of a bundle it is its first member's line, with the others' lines and what was written of the
@@ -22,6 +22,8 @@
 #include "base/error.h"
 #include "trace/attribution.h"
 #include "trace/part.h"
+
+enum { STEP_LENGTHS_MAX = 4096 };
 
 enum outcome { OUTCOME_INDEXED, OUTCOME_IGNORED, OUTCOME_FAILED, OUTCOME_CHANGED, OUTCOME_SAME };
 
@@ -41,6 +43,9 @@ struct index_result { /* texts live in the arena they were made in */
     uint32_t device_count;
     struct str device_kind, framework;  /* "" unknown */
     int64_t step_count, step_median_ps; /* -1 unknown */
+    const int64_t *step_lengths; /* of those that count, where that is stated and they are few: a
+                                  * run of several hosts has the median of all of theirs */
+    uint32_t step_length_count;
     struct str step_rule;
     struct str group; /* equal for the ranks of one job; "" unknown */
     int64_t rank;     /* -1 unknown */

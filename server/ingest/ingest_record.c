@@ -12,6 +12,7 @@
  */
 #include <stdlib.h>
 
+#include "analyse/stats/stats.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
@@ -137,6 +138,35 @@ static void put_timeline_facts(struct run_record *record, const struct index_res
     }
 }
 
+/* Of all hosts that have steps: the median over theirs together, as everywhere. Unknown where they
+ * find steps by different rules, or one's are not listed. */
+static int64_t median_of_hosts(const struct members *members, struct arena *arena)
+{
+    const struct index_result *first = NULL;
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < members->host_count; i++) {
+        const struct index_result *result = &members->at[i].result;
+
+        if (result->step_count <= 0)
+            continue;
+        if (result->step_length_count == 0 ||
+            (first != NULL && !str_equal(first->step_rule, result->step_rule)))
+            return -1;
+        first = result;
+        count += result->step_length_count;
+    }
+    int64_t *lengths = arena_array(arena, int64_t, count);
+    count = 0;
+    for (uint32_t i = 0; i < members->host_count; i++) {
+        const struct index_result *result = &members->at[i].result;
+
+        for (uint32_t k = 0; result->step_count > 0 && k < result->step_length_count; k++)
+            lengths[count++] = result->step_lengths[k];
+    }
+    return count > 0 ? median_of(lengths, count) : -1;
+}
+
 static void put_facts(struct run_record *record, const struct members *members, struct arena *arena)
 {
     enum { LIST_MAX = 32 };
@@ -157,6 +187,8 @@ static void put_facts(struct run_record *record, const struct members *members, 
         for (uint32_t j = 0; j < result->badge_count; j++)
             add_text(&record->badges, &record->badge_count, result->badges[j], LIST_MAX);
     }
+    if (members->host_count > 1)
+        record->step_median_ps = median_of_hosts(members, arena);
 }
 
 static int by_text(const void *a, const void *b)

@@ -22,6 +22,8 @@ enum diff_column {
     COLUMN_SOURCE,
     COLUMN_A_NAME,
     COLUMN_B_NAME,
+    COLUMN_A_SHAPE,
+    COLUMN_B_SHAPE,
     COLUMN_A_SELF,
     COLUMN_B_SELF,
     COLUMN_DELTA,
@@ -50,6 +52,8 @@ static const struct column columns[COLUMN_COUNT] = {
     [COLUMN_SOURCE] = {"source", "source", UNIT_TEXT, false},
     [COLUMN_A_NAME] = {"a_name", "in a", UNIT_TEXT, false},
     [COLUMN_B_NAME] = {"b_name", "in b", UNIT_TEXT, false},
+    [COLUMN_A_SHAPE] = {"a_shape", "shape a", UNIT_TEXT, false},
+    [COLUMN_B_SHAPE] = {"b_shape", "shape b", UNIT_TEXT, false},
     [COLUMN_A_SELF] = {"a_self_ps", "a", UNIT_PS, true},
     [COLUMN_B_SELF] = {"b_self_ps", "b", UNIT_PS, true},
     [COLUMN_DELTA] = {"delta_ps", "change", UNIT_PS, true},
@@ -159,14 +163,19 @@ static struct cell about_op(const struct shown *shown, const struct diff_row *ro
     }
 }
 
+static bool is_left_over(const struct diff_row *row)
+{
+    return row->is_rest && row->kind == KIND_OTHER;
+}
+
 static struct cell about_change(const struct shown *shown, const struct diff_row *row,
                                 enum diff_column column)
 {
     switch (column) {
     case COLUMN_DELTA:
         return cell_integer(delta_of(shown, row));
-    case COLUMN_SIZE:
-        return cell_integer(llabs(delta_of(shown, row)));
+    case COLUMN_SIZE: /* what is left over explains nothing: it stands last */
+        return cell_integer(is_left_over(row) ? -1 : llabs(delta_of(shown, row)));
     case COLUMN_SHARE:
         return shown->total_ps == 0
                    ? cell_null(STR("both steps take as long"))
@@ -192,6 +201,10 @@ static struct cell about_side(const struct shown *shown, const struct diff_row *
     case COLUMN_A_NAME:
     case COLUMN_B_NAME:
         return cell_text(row->is_rest ? row->name : row->side_name[side]);
+    case COLUMN_A_SHAPE:
+    case COLUMN_B_SHAPE:
+        return row->is_rest ? cell_null(STR("it is no op"))
+                            : text_or_null(row->shape[side], "not known, or several");
     case COLUMN_A_SELF:
     case COLUMN_B_SELF:
         return cell_integer(per_step(shown, row, side));
@@ -234,10 +247,12 @@ static struct cell cell_at(const void *data, uint32_t index, uint32_t column)
     case COLUMN_SOURCE:
         return about_op(shown, row, column);
     case COLUMN_A_NAME:
+    case COLUMN_A_SHAPE:
     case COLUMN_A_SELF:
     case COLUMN_A_COUNT:
         return about_side(shown, row, 0, column);
     case COLUMN_B_NAME:
+    case COLUMN_B_SHAPE:
     case COLUMN_B_SELF:
     case COLUMN_B_COUNT:
         return about_side(shown, row, 1, column);
@@ -306,6 +321,32 @@ static void add_rest(const struct measured sides[2], struct arena *arena, struct
         other.sums[side].self_ps = left_ps > 0 ? left_ps * sides[side].step_count : 0;
     }
     add_row(rows, other);
+}
+
+enum { SHAPES_MATTER = 10 }; /* a tenth of the difference */
+
+/* Of the ops that make another shape than before, the one whose time changed most, where that is
+ * worth a word and goes where the step went. */
+static struct diff_shapes shapes_of(const struct measured sides[2], const struct diff_rows *rows)
+{
+    struct shown shown = {.sides = sides,
+                          .rows = rows->items,
+                          .total_ps = sides[1].told.mean_ps - sides[0].told.mean_ps};
+    struct diff_shapes ret = {0};
+    int64_t most_ps = llabs(shown.total_ps) / SHAPES_MATTER;
+
+    for (uint32_t i = 0; i < rows->count; i++) {
+        const struct diff_row *row = &rows->items[i];
+        int64_t delta_ps = delta_of(&shown, row);
+
+        if (row->shape[0].count == 0 || row->shape[1].count == 0 ||
+            str_equal(row->shape[0], row->shape[1]) || llabs(delta_ps) <= most_ps ||
+            (delta_ps > 0) != (shown.total_ps > 0))
+            continue;
+        most_ps = llabs(delta_ps);
+        ret = (struct diff_shapes){row->name, row->shape[0], row->shape[1]};
+    }
+    return ret;
 }
 
 static enum status by_of(struct str word, enum diff_by *ret, struct error *err)
@@ -385,6 +426,7 @@ enum status diff_runs(const struct diff_side *a, const struct diff_side *b, stru
     diff_join(sides, how, arena, &rows);
     ret->matched_share = rows.matched_share;
     ret->sure_share = rows.sure_share;
+    ret->shapes = shapes_of(sides, &rows);
     add_rest(sides, arena, &rows);
     return show(sides, &rows, page, arena, &ret->table, err);
 }

@@ -45,21 +45,26 @@ struct diff_measured {     /* of a side */
     int64_t doing_ps[DOING_COUNT];    /* of the host while no op ran */
 };
 
+struct diff_shapes { /* count 0: no op that matters makes another shape than before */
+    struct str name, a, b;
+};
+
 struct diff {
     struct str by;
     bool by_steps; /* false: the captures are compared */
     struct diff_measured a, b;
-    struct shift step;    /* of the steps' durations; only by_steps */
-    double matched_share; /* of the ops' time on both sides, what is matched at all */
-    double sure_share;    /* and by the rules that are right nine times of ten */
+    struct shift step;         /* of the steps' durations; only by_steps */
+    struct diff_shapes shapes; /* of the op that changed most of those that make another shape */
+    double matched_share;      /* of the ops' time on both sides, what is matched at all */
+    double sure_share;         /* and by the rules that are right nine times of ten */
     struct table table;
 };
 
 /* `by`: "" or "op", "scope", "module", "category", "source", "kind". Columns: key name state kind
- * category module scope source a_name b_name a_self_ps b_self_ps delta_ps share a_count b_count
- * often_ps longer_ps a_on_path_ps b_on_path_ps p match confidence. States: slower faster same new
- * gone. Rows that are no op have the keys `idle`, `other` and the words of host_doing.h. Default
- * sort: by the size of the difference. */
+ * category module scope source a_name b_name a_shape b_shape a_self_ps b_self_ps delta_ps share
+ * a_count b_count often_ps longer_ps a_on_path_ps b_on_path_ps p match confidence. States: slower
+ * faster same new gone. Rows that are no op have the keys `idle`, `other` and the words of
+ * host_doing.h. Default sort: by the size of the difference. */
 MUST_CHECK enum status diff_runs(const struct diff_side *a, const struct diff_side *b,
                                  struct str by, const struct page *page, struct arena *arena,
                                  struct diff *ret, struct error *err);

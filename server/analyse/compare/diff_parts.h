@@ -60,6 +60,7 @@ enum diff_by { DIFF_OP, DIFF_SCOPE, DIFF_MODULE, DIFF_CATEGORY, DIFF_SOURCE, DIF
 struct diff_row {
     struct str key, name;    /* of b, where b has it */
     struct str side_name[2]; /* "fusion.3", "fusion.3 + 2"; "" not there */
+    struct str shape[2];     /* of ops: what they make, where all of a group make the same */
     uint32_t first[2];       /* an item of each side; UINT32_MAX */
     struct diff_sums sums[2];
     int64_t on_path_ps[2]; /* over the steps whose paths were found */

@@ -103,6 +103,19 @@ static struct str group_name(const struct joining *joining, int side, const uint
     return count == 1 ? first : str_format(joining->arena, "%.*s + %u", STR_ARG(first), count - 1);
 }
 
+/* Of a group that makes several shapes none is told. */
+static struct str group_shape(const struct joining *joining, int side, const uint32_t *items,
+                              uint32_t count)
+{
+    const struct match_op *ops = joining->sides[side].ops.items;
+
+    for (uint32_t i = 1; i < count; i++) {
+        if (!str_equal(ops[items[i]].shape, ops[items[0]].shape))
+            return STR("");
+    }
+    return count == 0 ? STR("") : ops[items[0]].shape;
+}
+
 static void join_by_match(struct joining *joining)
 {
     struct match *matches;
@@ -121,6 +134,8 @@ static void join_by_match(struct joining *joining)
                       match->b_count > 0 ? match->b[0] : UINT32_MAX},
             .side_name = {group_name(joining, 0, match->a, match->a_count),
                           group_name(joining, 1, match->b, match->b_count)},
+            .shape = {group_shape(joining, 0, match->a, match->a_count),
+                      group_shape(joining, 1, match->b, match->b_count)},
             .how = match->how,
             .confidence = match->confidence,
         };

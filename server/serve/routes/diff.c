@@ -76,19 +76,96 @@ static void say_bounds(struct text *text, const struct shift *step)
     put_amount(text, step->high);
 }
 
+/* What happened in few of the steps: the mean tells it, the median does not. */
+struct once {
+    int kind; /* KIND_COUNT + 1: nothing */
+    int64_t delta_ps;
+};
+
+enum { ONCE_TIMES = 2, ONCE_SHARE = 20 }; /* of the median's change; of the longer mean step: 5 % */
+
+static struct once once_of(const struct diff *diff)
+{
+    int64_t a_ps = diff->a.mean_ps, b_ps = diff->b.mean_ps, longer_ps = a_ps > b_ps ? a_ps : b_ps;
+    int64_t beside_ps = b_ps - a_ps - (diff->step.b_median - diff->step.a_median);
+    struct once ret = {.kind = KIND_COUNT + 1};
+
+    if (llabs(beside_ps) <= ONCE_TIMES * llabs(diff->step.b_median - diff->step.a_median) ||
+        llabs(beside_ps) <= longer_ps / ONCE_SHARE)
+        return ret;
+    for (int kind = 0; kind <= KIND_COUNT; kind++) {
+        int64_t delta_ps = diff->b.kinds_ps[kind] - diff->a.kinds_ps[kind];
+
+        if (llabs(delta_ps) > llabs(beside_ps) / 2 && (delta_ps > 0) == (beside_ps > 0) &&
+            llabs(delta_ps) > llabs(ret.delta_ps))
+            ret = (struct once){kind, delta_ps};
+    }
+    return ret;
+}
+
+/* "compiled: +436 ms a step on average". */
+static void say_once(struct text *text, struct once once)
+{
+    static const struct {
+        const char *more, *less;
+    } words[KIND_COUNT + 1] = {
+        [KIND_COMPUTE] = {"computed", "computed less"},
+        [KIND_COMMUNICATION] = {"communicated", "communicated less"},
+        [KIND_COPY] = {"copied", "copied less"},
+        [KIND_HOST] = {"worked on the host", "worked less on the host"},
+        [KIND_INPUT] = {"waited for input", "waited less for input"},
+        [KIND_COMPILE] = {"compiled", "compiled less"},
+        [KIND_OTHER] = {"did other work", "did less other work"},
+        [KIND_IDLE] = {"was idle", "was less idle"},
+    };
+
+    text_putf(text, "%s: ", once.delta_ps > 0 ? words[once.kind].more : words[once.kind].less);
+    put_amount(text, once.delta_ps);
+    text_puts(text, " a step on average");
+}
+
 static void say_change(struct text *text, const struct shift *step, struct str a, struct str b)
 {
     text_putf(text, "%.*s is %s a step %s than %.*s (%s \xe2\x86\x92 %s; 95 %%: ", STR_ARG(b),
               human_ps(llabs(step->delta)).text, step->delta > 0 ? "slower" : "faster", STR_ARG(a),
               human_ps(step->a_median).text, human_ps(step->b_median).text);
     say_bounds(text, step);
-    text_puts(text, ").");
+    text_puts(text, ")");
+}
+
+/* "f32[64,256]" of "f32[64,256]{1,0}"; a tuple stays. */
+static struct str without_layout(struct str shape)
+{
+    const char *layout = memchr(shape.at, '{', shape.count);
+    bool is_one = layout != NULL && shape.at[0] != '(' && shape.at[shape.count - 1] == '}';
+
+    return is_one ? (struct str){shape.at, (size_t)(layout - shape.at)} : shape;
+}
+
+static void say_shapes(struct text *text, const struct diff_shapes *shapes)
+{
+    struct str a = without_layout(shapes->a), b = without_layout(shapes->b);
+
+    if (shapes->name.count > 0 && !str_equal(a, b))
+        text_putf(text, "; %.*s: %.*s \xe2\x86\x92 %.*s", STR_ARG(shapes->name), STR_ARG(a),
+                  STR_ARG(b));
 }
 
 static void say_doubt(struct text *text, const struct diff *diff, struct str a, struct str b)
 {
     const struct shift *step = &diff->step;
+    struct once once = once_of(diff);
 
+    if (once.kind <= KIND_COUNT && diff->a.step_count > 1 && diff->b.step_count > 1) {
+        text_putf(text, "%.*s ", STR_ARG(b));
+        say_once(text, once);
+        text_putf(text,
+                  ", against %.*s; the median step, %s \xe2\x86\x92 %s, is within noise (95 %%: ",
+                  STR_ARG(a), human_ps(step->a_median).text, human_ps(step->b_median).text);
+        say_bounds(text, step);
+        text_puts(text, ").");
+        return;
+    }
     text_putf(text, "A step of %.*s takes %s, one of %.*s %s", STR_ARG(b),
               human_ps(step->b_median).text, STR_ARG(a), human_ps(step->a_median).text);
     if (diff->a.step_count < 2 || diff->b.step_count < 2) {
@@ -98,6 +175,19 @@ static void say_doubt(struct text *text, const struct diff *diff, struct str a, 
     text_puts(text, " (difference with 95 %: ");
     say_bounds(text, step);
     text_puts(text, "): too few steps or too much noise to call that a change.");
+}
+
+static void say_whole_change(struct text *text, const struct diff *diff, struct str a, struct str b)
+{
+    struct once once = once_of(diff);
+
+    say_change(text, &diff->step, a, b);
+    say_shapes(text, &diff->shapes);
+    if (once.kind <= KIND_COUNT) {
+        text_puts(text, "; beside that it ");
+        say_once(text, once);
+    }
+    text_puts(text, ".");
 }
 
 /* The answer as one sentence. */
@@ -110,7 +200,7 @@ static struct str sentence_of(const struct diff *diff, const struct asked_side *
         if (strcmp(verdict_of(&diff->step), "not told apart") == 0)
             say_doubt(&text, diff, a->called, b->called);
         else
-            say_change(&text, &diff->step, a->called, b->called);
+            say_whole_change(&text, diff, a->called, b->called);
     } else {
         text_putf(&text, "The capture of %.*s lasts %s, that of %.*s %s; not both have steps.",
                   STR_ARG(b->called), human_ps(diff->b.mean_ps).text, STR_ARG(a->called),

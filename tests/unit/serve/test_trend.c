@@ -182,6 +182,35 @@ static void odd_runs(void **state)
     json_decref(trend);
 }
 
+/* A level over other programs' runs would be one of nothing. */
+static void one_series(void **state)
+{
+    struct place *place = *state;
+    struct run_record runs[] = {
+        run_named(place->arena, "step_100", 100, 10),  run_named(place->arena, "step_20", 200, 10),
+        run_named(place->arena, "a/step_100", 300, 9), run_named(place->arena, "step_", 400, 8),
+        run_named(place->arena, "step_7x", 500, 7),    run_named(place->arena, "step_7/b", 600, 6),
+        run_named(place->arena, "step_8/b", 600, 6)};
+    const struct {
+        const char *query, *over, *names;
+    } rows[] = {
+        {"like=step_*", "step", "step_20 step_100 "},
+        {"like=step_*/b", "step", "step_7/b step_8/b "},
+        {"like=a/step_100", "step", "a/step_100 "},
+        {"like=step_1*", "time", ""},
+        {"like=*", "time", ""},
+        {"like=%25*", "time", ""},
+    };
+
+    put(place, runs, COUNT(runs));
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        json_t *trend = ask(place, rows[i].query);
+        check_order(trend, rows[i].over, rows[i].names);
+        CHECK("they are no rest", !has_note(trend, "left-out", 0));
+        json_decref(trend);
+    }
+}
+
 static void check_noise(json_t *trend, size_t at, bool is_known)
 {
     const json_t *row = json_array_get(json_object_get(trend, "rows"), at);
@@ -323,6 +352,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(odd_runs, make_place, leave_place),
+        cmocka_unit_test_setup_teardown(one_series, make_place, leave_place),
         cmocka_unit_test_setup_teardown(few_runs_tell_no_noise, make_place, leave_place),
         cmocka_unit_test_setup_teardown(a_jump_has_two_sides, make_place, leave_place),
         cmocka_unit_test_setup_teardown(two_thousand_runs, make_place, leave_place),

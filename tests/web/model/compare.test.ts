@@ -37,6 +37,8 @@ const row = (more: Partial<DiffRow> = {}): DiffRow => ({
   source: 'm.py:1',
   a_name: 'dot.1',
   b_name: 'dot.12',
+  a_shape: 'f32[8]{0}',
+  b_shape: 'f32[8]{0}',
   a_self_ps: 10e9,
   b_self_ps: 15e9,
   delta_ps: 5e9,
@@ -154,6 +156,9 @@ describe('words of a row', () => {
     [{ often_ps: 8e9, longer_ps: -3e9, b_count: 8 }, 'more often (4 → 8), but shorter each time'],
     [{ state: 'same' as const }, ''],
     [{ state: 'new' as const, a_self_ps: null }, ''],
+    [{ b_shape: 'f32[16]{0}' }, 'f32[8] → f32[16]: longer each time'],
+    [{ b_shape: 'f32[8]{0:T(8)}' }, 'longer each time'],
+    [{ a_shape: null }, 'longer each time'],
   ])('why: %o', (more, words) => expect(whyWords(row(more))).toBe(words));
   test('what is no op has no cause', () => {
     expect(whyWords(rest('idle'))).toBe('');

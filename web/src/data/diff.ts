@@ -28,6 +28,8 @@ export interface DiffRow {
   source: string | null;
   a_name: string | null;
   b_name: string | null;
+  a_shape: string | null;
+  b_shape: string | null;
   a_self_ps: Ps | null;
   b_self_ps: Ps | null;
   delta_ps: Ps;

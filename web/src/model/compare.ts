@@ -164,8 +164,18 @@ export function ratioWords(a: Ps, b: Ps): string {
 
 const MOST = 0.9; // of the difference: then the other cause is not worth a word
 
-/* Called more often, or each call longer; both where both count. */
+/* Without a layout: "f32[64,256]" of "f32[64,256]{1,0}". */
+const shapeWords = (shape: string | null): string => shape?.replace(/\{[^}]*\}$/, '') ?? '';
+
+/* Another shape is the reason; else called more often, or each call longer, both where both count. */
 export function whyWords(row: DiffRow): string {
+  const [before, after] = [shapeWords(row.a_shape), shapeWords(row.b_shape)];
+  const cause = causeWords(row);
+  if (cause === '' || before === '' || after === '' || before === after) return cause;
+  return `${before} → ${after}: ${cause}`;
+}
+
+function causeWords(row: DiffRow): string {
   if (row.often_ps === null || row.longer_ps === null || !['slower', 'faster'].includes(row.state)) return '';
   const [often, longer] = [toNumber(row.often_ps), toNumber(row.longer_ps)];
   const all = Math.abs(often) + Math.abs(longer);

@@ -111,13 +111,8 @@ export function runsSentence(runs: readonly Run[], all: number): Sentence {
     ' a step (median)',
   );
   const before = ready.slice(ready.indexOf(newest) + 1).find((run) => seriesOf(run.name) === seriesOf(newest.name));
-  if (before) {
-    const ratio = toNumber(newest.step_median_ps!) / toNumber(before.step_median_ps!);
-    if (ratio >= 2) sentence.push(`, ${ratio.toFixed(1)} times ${named(before.name)}`);
-    else if (Math.abs(ratio - 1) >= 0.005)
-      sentence.push(`, ${share(Math.abs(ratio - 1))} ${ratio > 1 ? 'more' : 'less'} than ${named(before.name)}`);
-    else sentence.push(`, as long as ${named(before.name)}`);
-  }
+  /* Whether that is a change, a comparison tells: it knows the noise. */
+  if (before) sentence.push(`; ${named(before.name)} took `, strong(time(before.step_median_ps!)));
   sentence.push('.');
   return sentence;
 }

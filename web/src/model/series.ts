@@ -8,6 +8,8 @@ export interface Series {
   runs: { run: Run; number: number; step_ps: number }[]; // by number; only those whose step time is known
 }
 
+export const SERIES_MIN = 3; // runs: two are a difference
+
 const LAST_NUMBER = /^(.*?)(\d{1,15})(\D*)$/s;
 
 export function stemOf(name: string): string | null {

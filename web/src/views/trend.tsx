@@ -12,6 +12,8 @@ import { useJson } from '../data/resource';
 import { runChange } from '../model/address';
 import { compareChange } from '../model/compare';
 import { shown } from '../model/cut';
+import { seriesAmong, SERIES_MIN, type Series } from '../model/series';
+import type { RunList } from '../data/types';
 import { plural, share, THIN, timeExact, UNKNOWN } from '../model/numbers';
 import { figureColumn, told, trendSentence, type Figure, type TrendJump } from '../model/trend';
 import { Link } from '../ui/link';
@@ -300,15 +302,51 @@ function NoRuns({ path }: { path: string | undefined }) {
   );
 }
 
+const RUNS_MAX = 10_000;
+const ANY = 'any'; // instead of a series: all runs, whatever their programs
+
+/* A trend speaks of one program. Unless one is asked for, it is the series with most runs; a directory or
+ * a list without any series is what it is. */
+function useSeries(): { like: string | null; known: boolean; all: readonly Series[] } {
+  const runs = useJson<RunList>('api/runs', { limit: RUNS_MAX });
+  const below = query.value.path;
+  const all = seriesAmong(runs.data?.runs ?? []).filter((one) => one.runs.length >= SERIES_MIN);
+  const asked = query.value.like ?? (below === undefined ? all[0]?.stem : undefined) ?? ANY;
+  return { like: asked === ANY ? null : asked, known: runs.data !== null || runs.error !== null, all };
+}
+
+function SeriesChoice({ like, all }: { like: string | null; all: readonly Series[] }) {
+  const names = [...new Set([...all.map((one) => one.stem), ...(like === null ? [] : [like])])];
+  return (
+    <label data-tip="Runs that are called alike but for one number">
+      of
+      <select value={like ?? ANY} onChange={(event) => go({ like: event.currentTarget.value }, 'push')}>
+        {names.map((stem) => {
+          const count = all.find((one) => one.stem === stem)?.runs.length;
+          return (
+            <option key={stem} value={stem}>
+              {shown(stem)}
+              {count !== undefined && ` (${plural(count, 'run')})`}
+            </option>
+          );
+        })}
+        <option value={ANY}>all runs, of any program</option>
+      </select>
+    </label>
+  );
+}
+
 export function TrendPage() {
   const metrics = metricsOf(query.value.metric);
   const shownLast = metrics.at(-1) ?? USUAL;
+  const { like, known, all } = useSeries();
   const asked: Record<string, string> = {
     ...(query.value.over ? { over: query.value.over } : {}),
     ...(query.value.path ? { path: query.value.path } : {}),
+    ...(like === null ? {} : { like }),
   };
   const names = useJson<Trend>('api/trend', { metric: USUAL, names: 'all', limit: 1 });
-  const trend = useJson<Trend>('api/trend', { ...asked, metric: shownLast });
+  const trend = useJson<Trend>(known ? 'api/trend' : null, { ...asked, metric: shownLast });
   const data = trend.data?.metric === shownLast ? trend.data : null;
   const sort = query.value.sort ?? '';
   const table = useTable<Point>({ columns: columnsOf(data), rows: data?.rows ?? [], sort, here: true });
@@ -324,8 +362,15 @@ export function TrendPage() {
         {data && data.rows.some((row) => row.value !== null) && (
           <SentenceLine sentence={trendSentence(wordsOf(shownLast), data)} />
         )}
-        {data?.row_count === 0 && <NoRuns path={query.value.path} />}
-        {data?.row_count !== 0 &&
+        {data?.row_count === 0 && like === null && <NoRuns path={query.value.path} />}
+        {data?.row_count === 0 && like !== null && (
+          <p class="state">
+            {`No run is called ${shown(like)}. `}
+            <Link to={{ like: null }}>The series with most runs</Link>
+          </p>
+        )}
+        {known &&
+          data?.row_count !== 0 &&
           metrics.map((metric) => (
             <Metric key={metric} metric={metric} asked={asked} alone={metrics.length === 1} all={metrics} />
           ))}
@@ -338,6 +383,7 @@ export function TrendPage() {
             file={`trend-${shownLast}`}
             csv={address('api/trend', { ...asked, metric: shownLast, limit: 10_000, format: 'csv' })}
           >
+            {(all.length > 0 || like !== null) && <SeriesChoice like={like} all={all} />}
             <label>
               add
               <select

@@ -19,6 +19,7 @@ static const struct param params[] = {
     {.name = "over", .kind = PARAM_WORD, .words = "step|time|commit"},
     {.name = "names", .kind = PARAM_WORD, .words = "all|none"},
     {.name = "path", .kind = PARAM_TEXT},
+    {.name = "like", .kind = PARAM_TEXT, .max = 1024},
     {.name = "q", .kind = PARAM_TEXT},
     {.name = "sort", .kind = PARAM_TEXT, .max = 64},
     PARAMS_PAGE,

@@ -372,6 +372,43 @@ static enum status find_measured(struct request *req, const struct trend_metric 
     return catalog_metric(catalog, STR(""), req->arena, &ret->rules, &ret->rule_count, err);
 }
 
+static bool is_digit(char byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+
+/* Is the name the pattern's, whose one * stands for a number? Programs that are profiled again and
+ * again are called so: step_500, step_1000. */
+static bool is_like(struct str name, struct str pattern)
+{
+    const char *star = pattern.count == 0 ? NULL : memchr(pattern.at, '*', pattern.count);
+
+    if (star == NULL)
+        return pattern.count == 0 || str_equal(name, pattern);
+    struct str before = {pattern.at, (size_t)(star - pattern.at)};
+    struct str behind = {star + 1, pattern.count - before.count - 1};
+    if (name.count <= before.count + behind.count || !str_starts(name, before) ||
+        memcmp(name.at + name.count - behind.count, behind.at, behind.count) != 0)
+        return false;
+    for (size_t i = before.count; i < name.count - behind.count; i++) {
+        if (!is_digit(name.at[i]))
+            return false;
+    }
+    return before.count == 0 || !is_digit(name.at[before.count - 1]);
+}
+
+/* Those of the series that was asked for, in their order. */
+static uint32_t keep_like(struct run_record *runs, uint32_t count, struct str pattern)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (is_like(runs[i].name, pattern))
+            runs[kept++] = runs[i];
+    }
+    return kept;
+}
+
 enum status trend_points(struct request *req, struct trend *ret, struct error *err)
 {
     const struct run_query query = {.path = request_text(req, "path"),
@@ -390,6 +427,8 @@ enum status trend_points(struct request *req, struct trend *ret, struct error *e
                     "memory_peak, compile_time, utilisation, op:NAME are some",
                     word.count > 200 ? 200 : (int)word.count, word.at);
     TRY(catalog_runs(req->services->catalog, &query, req->arena, &runs, &count, &all, err));
+    all -= count; /* what is left out */
+    count = keep_like(runs, count, request_text(req, "like"));
     TRY(find_measured(req, &ret->metric, &measured, err));
     ret->points = arena_array(req->arena, struct trend_point, count);
     ret->count = count;
@@ -397,6 +436,6 @@ enum status trend_points(struct request *req, struct trend *ret, struct error *e
         take_point(&ret->metric, &measured, &runs[i], &ret->points[i]);
     sort_points(req, ret, &no_step);
     find_levels(req, ret);
-    tell(req, ret, all - count, no_step);
+    tell(req, ret, all, no_step);
     return OK;
 }

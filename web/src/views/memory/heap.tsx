@@ -59,7 +59,6 @@ function basisOf(reply: HeapReply): string {
 
 function columnsOf(module: string, rows: readonly HeapRow[]): Column<HeapRow>[] {
   const sizes = sizeScale(rows.map((row) => row.bytes));
-  const largest = Math.max(1, ...rows.map((row) => row.bytes));
   const advice = (row: HeapRow): string | null => (row.reuse !== null ? `could take ${row.reuse}` : row.rematerialise);
   const columns: (Column<HeapRow> | false)[] = [
     {
@@ -111,7 +110,7 @@ function columnsOf(module: string, rows: readonly HeapRow[]): Column<HeapRow>[] 
       numeric: true,
       sums: shareCell,
       cell: (row) => shareCell(row.share),
-      bar: (row) => row.bytes / largest,
+      bar: (row) => row.share, // of one whole, so that bars of groups add up
     },
     { key: 'first', title: 'from', width: '64px', numeric: true, from: 1000, cell: (row) => count(row.first) },
     { key: 'last', title: 'to', width: '64px', numeric: true, from: 1000, cell: (row) => count(row.last) },

@@ -21,7 +21,6 @@ const ROWS_MAX = 5000;
 function columnsOf(rows: readonly OwnerRow[]): Column<OwnerRow>[] {
   const sizes = sizeScale(rows.map((row) => row.bytes));
   const times = timeScale(rows.map((row) => row.since_ps));
-  const largest = Math.max(1, ...rows.map((row) => row.bytes));
   const text = (
     key: 'scope' | 'category' | 'shape',
     title: string,
@@ -66,7 +65,7 @@ function columnsOf(rows: readonly OwnerRow[]): Column<OwnerRow>[] {
       numeric: true,
       sums: shareCell,
       cell: (row) => shareCell(row.share),
-      bar: (row) => Math.max(0, row.bytes) / largest,
+      bar: (row) => row.share, // of one whole, so that bars of groups add up
     },
     {
       key: 'count',

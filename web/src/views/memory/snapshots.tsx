@@ -70,7 +70,6 @@ function columnsOf(reply: Reply, by: string, amount: Amount): Column<Row>[] {
   const { rows } = reply;
   const values = amount.scale(rows.map((row) => row.value));
   const deltas = amount.scale(rows.map((row) => row.delta));
-  const largest = Math.max(1, ...rows.map((row) => row.value));
   const text = (key: 'device' | 'kind', width: string): Column<Row> => ({
     key,
     title: key,
@@ -135,7 +134,7 @@ function columnsOf(reply: Reply, by: string, amount: Amount): Column<Row>[] {
       numeric: true,
       sums: shareCell,
       cell: (row) => shareCell(row.share),
-      bar: (row) => Math.max(0, row.value) / largest,
+      bar: (row) => row.share, // of one whole, so that bars of owners add up
     },
   ];
   return columns.filter((column) => column !== false);

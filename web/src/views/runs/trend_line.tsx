@@ -12,7 +12,7 @@ import { runChange, type Changes } from '../../model/address';
 import { compareChange } from '../../model/compare';
 import { shown } from '../../model/cut';
 import { plural, share, significant, time } from '../../model/numbers';
-import { seriesAmong, type Series } from '../../model/series';
+import { seriesAmong, SERIES_MIN, type Series } from '../../model/series';
 import { Link } from '../../ui/link';
 import { Name } from '../../ui/text';
 
@@ -24,7 +24,6 @@ interface Jump {
   share: number | null;
 }
 
-const RUNS_MIN = 3;
 const JUMPS_MAX = 3;
 const WIDTH = 584;
 const HEIGHT = 60;
@@ -108,15 +107,19 @@ function JumpLine({ jump }: { jump: Jump }) {
   );
 }
 
-export const isSeries = (runs: readonly Run[]): boolean => (seriesAmong(runs)[0]?.runs.length ?? 0) >= RUNS_MIN;
+export const isSeries = (runs: readonly Run[]): boolean => (seriesAmong(runs)[0]?.runs.length ?? 0) >= SERIES_MIN;
 
 /* Also of runs that are no series: over the time of their capture. */
-export const TrendLink = () => <Link to={{ view: 'trend', q: null, sort: null, group: null }}>trend</Link>;
+export const TrendLink = () => <Link to={{ view: 'trend', q: null, sort: null, group: null, like: null }}>trend</Link>;
 
 export function RunsTrend({ runs }: { runs: readonly Run[] }) {
   const series = seriesAmong(runs)[0];
-  const enough = series !== undefined && series.runs.length >= RUNS_MIN;
-  const trend = useJson<{ jumps: Jump[] }>(enough ? 'api/trend' : null, { metric: 'step_time', limit: 1 });
+  const enough = series !== undefined && series.runs.length >= SERIES_MIN;
+  const trend = useJson<{ jumps: Jump[] }>(enough ? 'api/trend' : null, {
+    metric: 'step_time',
+    like: series?.stem,
+    limit: 1,
+  });
   if (!enough) return null;
   const ids = new Set(series.runs.map((one) => one.run.id));
   const jumps = (trend.data?.jumps ?? []).filter((jump) => ids.has(jump.run.id) && ids.has(jump.before.id));
