@@ -82,12 +82,6 @@ static uint32_t run_before(const struct graph_maker *maker, struct op_run key)
                                                                                          : NO_NODE;
 }
 
-/* A change may take it out of its lane's order; who takes its result waits for it all the same. */
-static bool may_be_moved(const struct graph_node *node)
-{
-    return node->kind == KIND_COMMUNICATION || node->kind == KIND_COPY;
-}
-
 int64_t graph_add_needs(struct graph_maker *maker, uint32_t index)
 {
     struct step_graph *graph = &maker->graph;
@@ -111,7 +105,7 @@ int64_t graph_add_needs(struct graph_maker *maker, uint32_t index)
         if (from == NO_NODE)
             continue;
         other = &graph->nodes[from];
-        if (other->lane == node->lane && other->end_ps == other->free_ps && !may_be_moved(other))
+        if (other->lane == node->lane && other->end_ps == other->free_ps)
             continue; /* their order says it already */
         graph_add_edge(graph, (struct graph_edge){.from = from, .to = index, .kind = EDGE_OPERAND},
                        other->end_ps);

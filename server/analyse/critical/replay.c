@@ -20,9 +20,11 @@ static int64_t scaled(int64_t ps, double factor)
     return factor == 1 ? ps : llround((double)ps * factor);
 }
 
+/* What a program with another order of its ops would not have. */
 static bool is_order(enum edge_kind kind)
 {
-    return kind == EDGE_THREAD || kind == EDGE_STREAM || kind == EDGE_POOL || kind == EDGE_BESIDE;
+    return kind == EDGE_THREAD || kind == EDGE_STREAM || kind == EDGE_POOL ||
+           kind == EDGE_OPERAND || kind == EDGE_BESIDE;
 }
 
 /* When the moment of the edge would come. */
