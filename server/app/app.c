@@ -171,6 +171,7 @@ static enum status start_ingest(struct app *app, bool on_demand, struct error *e
         .follow_symlinks = options->follow_symlinks,
         .convert = options->convert,
         .store = app->store,
+        .user = app->user,
         .poll = options->poll,
         .on_demand = on_demand,
         .uploads = app->uploads == NULL ? NULL : uploads_dir(app->uploads),

@@ -22,6 +22,7 @@ struct ingest_options {
     const char *uploads; /* the root whose runs are deleted by us: no trace of them is kept */
     const struct index_store *store; /* indexes that others made; NULL: none */
     bool convert;                    /* reports of other programs, by these */
+    struct user *user; /* what hangs on a run that grows goes along; NULL: nothing does */
     bool on_demand; /* commands: look once, index what is asked for, and what only its content can
                      * tell to be a run */
 };

@@ -11,6 +11,7 @@
  * A host whose file holds no wall clock, or one of another year, begins at 0 by itself.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyse/stats/stats.h"
 #include "base/clock.h"
@@ -19,6 +20,7 @@
 #include "discover/session.h"
 #include "ingest/ingest_parts.h"
 #include "serve/bundle/bundled.h"
+#include "store/user.h"
 
 enum { PS_PER_NS = 1000, HOSTS_TOLD_MAX = 4096 };
 
@@ -207,23 +209,79 @@ static const char *kept_of(const struct member *member)
     return member->file->content;
 }
 
-/* The same on every machine: of hosts and contents, in order, and of nothing else. */
-static struct str id_of(const struct members *members,
-                        const char *(*content)(const struct member *), struct arena *arena)
+/* A line for each of hosts and contents, in order. */
+static struct str lines_of(const struct members *members,
+                           const char *(*content)(const struct member *), struct arena *arena)
 {
     struct str *lines = arena_array(arena, struct str, members->count + 1);
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < members->count; i++) {
+        lines[i] = str_format(arena, "%.*s %s\n", STR_ARG(members->at[i].file->host),
+                              content(&members->at[i]));
+        count += lines[i].count;
+    }
+    qsort(lines, members->count, sizeof *lines, by_text);
+    char *text = arena_array(arena, char, count + 1), *end = text;
+    for (uint32_t i = 0; i < members->count; i++) {
+        memcpy(end, lines[i].at, lines[i].count);
+        end += lines[i].count;
+    }
+    return (struct str){.at = text, .count = count};
+}
+
+/* The same on every machine: of hosts and contents, and of nothing else. */
+static struct str id_of(struct str lines, struct arena *arena)
+{
     struct hasher *hasher = hasher_create();
     char hex[33];
 
-    for (uint32_t i = 0; i < members->count; i++)
-        lines[i] = str_format(arena, "%.*s %s\n", STR_ARG(members->at[i].file->host),
-                              content(&members->at[i]));
-    qsort(lines, members->count, sizeof *lines, by_text);
-    for (uint32_t i = 0; i < members->count; i++)
-        hasher_put(hasher,
-                   (struct bytes){.at = (const uint8_t *)lines[i].at, .count = lines[i].count});
+    hasher_put(hasher, (struct bytes){.at = (const uint8_t *)lines.at, .count = lines.count});
     hash128_hex(hasher_end(hasher), hex);
     return str_format(arena, "c%s", hex);
+}
+
+static struct str take_line(struct str *lines)
+{
+    const char *end = memchr(lines->at, '\n', lines->count);
+    struct str ret = *lines;
+
+    ret.count = end == NULL ? ret.count : (size_t)(end + 1 - ret.at);
+    *lines = str_skip(*lines, ret.count);
+    return ret;
+}
+
+/* Every line of the one is among those of the other, which has more. */
+static bool has_grown(struct str from, struct str to)
+{
+    if (from.count >= to.count)
+        return false;
+    while (from.count > 0) {
+        struct str line = take_line(&from), other;
+
+        do {
+            if (to.count == 0)
+                return false;
+            other = take_line(&to);
+        } while (!str_equal(line, other));
+    }
+    return true;
+}
+
+/* A file that could not be read before, or a host that came late: the content is another one, and
+ * what people said of the run goes along. Not where it is still the content of another run. */
+static enum status follow_content(struct ingest *ingest, const struct run_record *run,
+                                  struct arena *arena, struct error *err)
+{
+    struct str before, members;
+
+    if (ingest->options.user == NULL || run->content_id.count == 0)
+        return OK;
+    TRY(catalog_content(ingest->catalog, run->id, arena, &before, &members, err));
+    if (before.count == 0 || str_equal(before, run->content_id) ||
+        !has_grown(members, run->members) || catalog_has_other(ingest->catalog, before, run->id))
+        return OK;
+    return user_move(ingest->options.user, before, run->content_id, err);
 }
 
 /* A run without a trace fails with the reason of its most promising file. */
@@ -466,10 +524,20 @@ static void mark_listed(struct ingest *ingest, const struct run_record *records,
     pthread_mutex_unlock(&ingest->lock);
 }
 
-static void publish(struct ingest *ingest, const struct run_record *records, uint32_t count)
+static void publish(struct ingest *ingest, struct run_record *records, uint32_t count,
+                    struct arena *arena)
 {
     struct error err = {0};
 
+    for (uint32_t i = 0; i < count; i++) {
+        struct error kept = {0};
+
+        if (follow_content(ingest, &records[i], arena, &kept) == OK)
+            continue;
+        log_error("run %.*s: its notes are not shown until it is read again: %s",
+                  STR_ARG(records[i].name), kept.message);
+        records[i].members = STR(""); /* and what it was is not forgotten */
+    }
     if (catalog_put_runs(ingest->catalog, records, count, &err) != OK)
         log_error("run %.*s: %s", STR_ARG(records->name), err.message);
     mark_listed(ingest, records, count);
@@ -557,8 +625,9 @@ static bool make_record(struct ingest *ingest, const char *id, struct arena *are
     put_about(ingest, ret, arena);
     put_capture_time(ret);
     if (ret->state == RUN_READY || ret->state == RUN_PARTIAL) {
-        ret->content_id = id_of(&members, origin_of, arena);
-        ret->kept_id = id_of(&members, kept_of, arena);
+        ret->members = lines_of(&members, origin_of, arena);
+        ret->content_id = id_of(ret->members, arena);
+        ret->kept_id = id_of(lines_of(&members, kept_of, arena), arena);
     }
     return true;
 }
@@ -583,7 +652,7 @@ void run_publish(struct ingest *ingest, const char *id)
     pthread_mutex_t *publishing = &ingest->publishing[stripe_of(id)];
     pthread_mutex_lock(publishing);
     if (make_record(ingest, id, arena, &record))
-        publish(ingest, &record, 1);
+        publish(ingest, &record, 1, arena);
     pthread_mutex_unlock(publishing);
     arena_destroy(arena);
     note_publish(ingest, id, began_ns);
@@ -627,7 +696,7 @@ static void publish_batch(struct ingest *ingest, char (*ids)[RUN_ID_SIZE], uint3
     for (uint32_t i = 0; i < count; i++)
         made += make_record(ingest, ids[i], arena, &records[made]);
     if (made > 0)
-        publish(ingest, records, made);
+        publish(ingest, records, made, arena);
     for (size_t i = 0; i < PUBLISHING_COUNT; i++)
         pthread_mutex_unlock(&ingest->publishing[i]);
     arena_destroy(arena);

@@ -76,6 +76,9 @@ struct run_record {
     /* The same of what this cache keeps of it: content_id itself where every file was read here,
      * but not of a bundle, which may claim any. */
     struct str kept_id;
+    /* What content_id is the hash of: lines of host and content, in order. Of a record that is
+     * written; "" elsewhere, and where what was told before is to stay. */
+    struct str members;
     struct str root; /* the profile directory, absolute */
     struct str name, dir;
     const struct str *dirs;
@@ -168,6 +171,12 @@ MUST_CHECK enum status catalog_resolve(struct catalog *catalog, struct str run, 
 /* With files and hosts, and instead of what was there; all or none. */
 MUST_CHECK enum status catalog_put_runs(struct catalog *catalog, const struct run_record *runs,
                                         uint32_t count, struct error *err);
+/* What the run was when its content was last told, also while it is read anew; "" it never was. */
+MUST_CHECK enum status catalog_content(struct catalog *catalog, struct str id, struct arena *arena,
+                                       struct str *ret_content_id, struct str *ret_members,
+                                       struct error *err);
+/* Another run than this one has that content. */
+bool catalog_has_other(struct catalog *catalog, struct str content_id, struct str id);
 MUST_CHECK enum status catalog_set_state(struct catalog *catalog, struct str id,
                                          enum run_state state, double progress, struct str message,
                                          struct error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The catalog's own connection: statements prepared once, bound and read with few words.
  *
- *   catalog.sqlite   runs 1-n files, 1-n hosts; facts by content; metrics by kept id
+ *   catalog.sqlite   runs 1-n files, 1-n hosts, 1-1 contents; facts by content; metrics by kept id
  *
  * `db_statement` yields a statement ready to bind; it stays prepared until the connection ends, so
  * the SQL has to be a literal. Everything here expects catalog->lock to be held.

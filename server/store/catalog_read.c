@@ -468,3 +468,40 @@ enum status catalog_runs(struct catalog *catalog, const struct run_query *query,
     *ret_count = rows.count;
     return failed.code == OK ? OK : fail(err, failed.code, "%s", failed.message);
 }
+
+enum status catalog_content(struct catalog *catalog, struct str id, struct arena *arena,
+                            struct str *ret_content_id, struct str *ret_members, struct error *err)
+{
+    *ret_content_id = *ret_members = STR("");
+    pthread_mutex_lock(&catalog->lock);
+    struct sqlite3_stmt *ask =
+        db_statement(catalog, "SELECT content_id, members FROM contents WHERE run = ?", err);
+    if (ask != NULL) {
+        db_bind_text(ask, 1, id);
+        if (db_row(catalog, ask, err)) {
+            *ret_content_id = db_text(ask, 0, arena);
+            *ret_members = db_text(ask, 1, arena);
+        }
+        db_reset(ask);
+    }
+    pthread_mutex_unlock(&catalog->lock);
+    return err->code;
+}
+
+bool catalog_has_other(struct catalog *catalog, struct str content_id, struct str id)
+{
+    struct error ignored = {0};
+    bool ret = true; /* as far as is known */
+
+    pthread_mutex_lock(&catalog->lock);
+    struct sqlite3_stmt *ask = db_statement(
+        catalog, "SELECT count(*) FROM runs WHERE content_id = ? AND id <> ?", &ignored);
+    if (ask != NULL) {
+        db_bind_text(ask, 1, content_id);
+        db_bind_text(ask, 2, id);
+        ret = !db_row(catalog, ask, &ignored) || db_i64(ask, 0) > 0;
+        db_reset(ask);
+    }
+    pthread_mutex_unlock(&catalog->lock);
+    return ret;
+}

@@ -32,6 +32,8 @@ const char catalog_schema[] =
     "  run TEXT NOT NULL, ordinal INTEGER NOT NULL, name TEXT NOT NULL, hostname TEXT NOT NULL,"
     "  epoch_ns INTEGER, offset_ps INTEGER NOT NULL, content TEXT NOT NULL,"
     "  PRIMARY KEY(run, ordinal)) WITHOUT ROWID;"
+    "CREATE TABLE contents(" /* of a run when it was last ready or partial */
+    "  run TEXT PRIMARY KEY, content_id TEXT NOT NULL, members TEXT NOT NULL) WITHOUT ROWID;"
     "CREATE TABLE metrics(" /* of what is kept; the one without a name tells by which rules */
     "  name TEXT NOT NULL, kept_id TEXT NOT NULL, unit TEXT NOT NULL, value INTEGER,"
     "  reason TEXT NOT NULL, PRIMARY KEY(name, kept_id)) WITHOUT ROWID;"

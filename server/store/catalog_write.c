@@ -127,6 +127,24 @@ static enum status put_host(struct catalog *catalog, struct str run, uint32_t or
     return db_run(catalog, put, err);
 }
 
+/* Stays while the run is read anew and has no content. */
+static enum status put_content(struct catalog *catalog, const struct run_record *run,
+                               struct error *err)
+{
+    if (run->members.count == 0)
+        return OK;
+
+    struct sqlite3_stmt *put = db_statement(
+        catalog, "INSERT OR REPLACE INTO contents(run, content_id, members) VALUES(?,?,?)", err);
+
+    if (put == NULL)
+        return err->code;
+    db_bind_text(put, 1, run->id);
+    db_bind_text(put, 2, run->content_id);
+    db_bind_text(put, 3, run->members);
+    return db_run(catalog, put, err);
+}
+
 static enum status run_by_id(struct catalog *catalog, const char *sql, struct str id,
                              struct error *err)
 {
@@ -142,6 +160,7 @@ static enum status put_run_in(struct catalog *catalog, const struct run_record *
                               struct arena *arena, struct error *err)
 {
     TRY(put_row(catalog, run, arena, err));
+    TRY(put_content(catalog, run, err));
     TRY(run_by_id(catalog, "DELETE FROM files WHERE run = ?", run->id, err));
     TRY(run_by_id(catalog, "DELETE FROM hosts WHERE run = ?", run->id, err));
     for (uint32_t i = 0; i < run->run_file_count; i++)
@@ -201,6 +220,7 @@ static enum status change_forget(struct catalog *catalog, const void *data, stru
 
     TRY(run_by_id(catalog, "DELETE FROM runs WHERE id = ?", *id, err));
     TRY(run_by_id(catalog, "DELETE FROM files WHERE run = ?", *id, err));
+    TRY(run_by_id(catalog, "DELETE FROM contents WHERE run = ?", *id, err));
     return run_by_id(catalog, "DELETE FROM hosts WHERE run = ?", *id, err);
 }
 

@@ -84,6 +84,11 @@ MUST_CHECK enum status user_add_tag(struct user *user, struct str content_id, st
 MUST_CHECK enum status user_remove_tag(struct user *user, struct str content_id, struct str tag,
                                        struct error *err);
 
+/* What hangs on the first content hangs on the second from now on. Where nothing does, nothing is
+ * written. */
+MUST_CHECK enum status user_move(struct user *user, struct str from, struct str to,
+                                 struct error *err);
+
 /* The id of an address: the same for the same. */
 MUST_CHECK enum status user_add_link(struct user *user, struct str address,
                                      char ret[USER_LINK_ID_SIZE], struct error *err);

@@ -5,6 +5,7 @@
 import contextlib
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 
@@ -118,6 +119,43 @@ def notes_hang_on_runs_and_windows(server):
     left = good(server, "/api/notes", run=RUN).json
     assert len(left["rows"]) == 1 and left["tags"] == []
     delete(server, "/api/notes", id=window)
+
+
+def what_was_said_goes_along_when_a_run_grows(server):
+    """Of a host that came late, or a file that could not be read before: the content is another one."""
+    samples = [next((server.place.profiles / run).rglob("*.xplane.pb")) for run in ("step_500", "step_1000", "step_1500")]
+    grows, twin = (server.place.profiles / name / "plugins/profile/2026_01_02_03_04_05" for name in ("grows", "twin"))
+
+    def settled(name, hosts):
+        reply = ask(server, "/api/run", run=name, wait_ms=60000)
+        run = reply.json if reply.status == 200 else {}
+        return run if run.get("state") == "ready" and len(run["hosts"]) == hosts else None
+
+    grows.mkdir(parents=True)
+    shutil.copy(samples[0], grows / "a.xplane.pb")
+    before = harness.until("one host", lambda: settled("grows", 1))["content_id"]
+    post(server, "/api/notes", {"run": "grows", "text": "first"})
+    post(server, "/api/notes", {"run": "grows", "tag": "kept"})
+    post(server, "/api/baselines", {"name": "grown", "run": "grows"})
+    shutil.copy(samples[1], grows / "b.xplane.pb")
+    after = harness.until("two hosts", lambda: settled("grows", 2))["content_id"]
+    assert after != before
+    mine = good(server, "/api/notes", run="grows").json
+    assert [row["text"] for row in mine["rows"]] == ["first"] and [tag["tag"] for tag in mine["tags"]] == ["kept"], mine
+    assert good(server, "/api/check", run="step_500", baseline="grown").json["baseline"]["name"] == "grows"
+
+    twin.mkdir(parents=True)  # the same content elsewhere keeps what was said of it
+    for host, sample in zip("ab", samples):
+        shutil.copy(sample, twin / f"{host}.xplane.pb")
+    harness.until("the twin", lambda: settled("twin", 2))
+    shutil.copy(samples[2], twin / "c.xplane.pb")
+    harness.until("three hosts", lambda: settled("twin", 3))
+    assert [row["text"] for row in good(server, "/api/notes", run="grows").json["rows"]] == ["first"]
+    assert good(server, "/api/notes", run="twin").json["rows"] == []
+
+    shutil.copy(samples[2], grows / "a.xplane.pb")  # not what was spoken of
+    harness.until("another file", lambda: (settled("grows", 2) or {"content_id": after})["content_id"] != after)
+    assert good(server, "/api/notes", run="grows").json["rows"] == []
 
 
 def the_program_tells_of_its_run(server):
@@ -309,4 +347,5 @@ if __name__ == "__main__":
                  the_program_tells_of_its_run, a_link_leads_to_its_view,
                  many_runs_stand_side_by_side, odd_comparisons_are_told, metrics_tell_runs_on_request, a_difference_tells_what_was_set_otherwise,
                  the_command_line_says_the_same, without_a_place_to_write_the_rest_works,
-                 what_is_wrong_with_the_database_is_told_and_it_stays])
+                 what_is_wrong_with_the_database_is_told_and_it_stays,
+                 what_was_said_goes_along_when_a_run_grows])
