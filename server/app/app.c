@@ -12,6 +12,7 @@
 
 #include "analyse/scan/block_sums.h"
 #include "app/app_archive.h"
+#include "app/capture_bucket.h"
 #include "app/complete.h"
 #include "app/instance.h"
 #include "app/notify.h"
@@ -137,7 +138,8 @@ static void fill_services(struct app *app)
     };
 }
 
-/* Where captures go: the first root that is a directory; NULL: there is none. */
+/* Where captures go: the first root that is a directory; NULL: there is none, so into the first
+ * bucket. */
 static const char *capture_root(const struct app *app)
 {
     for (uint32_t i = 0; i < app->given_count; i++)
@@ -146,14 +148,22 @@ static const char *capture_root(const struct app *app)
     return NULL;
 }
 
-/* Somebody allowed what cannot be. */
-static enum status check_capture(const struct app *app, bool on_demand, struct error *err)
+static enum status open_captures(struct app *app, struct error *err)
 {
-    if (on_demand || !app->options.allow_capture || capture_root(app) != NULL)
-        return OK;
-    return fail(err, ERR_INVALID,
-                "--allow-capture needs a directory to write to, and only buckets are named: add "
-                "--profile-dir DIR");
+    const struct options *options = &app->options;
+    const char *directory = capture_root(app);
+    struct capture_delivery delivery = {0};
+
+    if (directory == NULL) {
+        TRY(capture_bucket_open(app->places[0], options->cache_dir, &app->capture_bucket, err));
+        directory = capture_bucket_directory(app->capture_bucket);
+        delivery = capture_bucket_delivery(app->capture_bucket);
+    }
+    app->captures = capture_session_open(
+        directory,
+        (struct capture_rule){options->capture_targets.at, options->capture_targets.count},
+        delivery);
+    return OK;
 }
 
 static enum status start_ingest(struct app *app, bool on_demand, struct error *err)
@@ -177,7 +187,8 @@ static enum status start_ingest(struct app *app, bool on_demand, struct error *e
         .uploads = app->uploads == NULL ? NULL : uploads_dir(app->uploads),
     };
 
-    TRY(check_capture(app, on_demand, err));
+    if (!on_demand && options->allow_capture)
+        TRY(open_captures(app, err));
     TRY(catalog_show_roots(app->catalog, app->roots.at, app->roots.count, err));
     return ingest_start(&wanted, app->catalog, app->cache, &app->ingest, err);
 }
@@ -209,16 +220,14 @@ int app_with_store(struct app *app, bool on_demand, int (*use)(struct app *app, 
         note = catalog_note(app->catalog, app->arena);
         if (note.count > 0)
             log_warning("%.*s", STR_ARG(note));
-        if (!on_demand && options->allow_capture)
-            app->captures = capture_session_open(
-                capture_root(app),
-                (struct capture_rule){options->capture_targets.at, options->capture_targets.count});
         fill_services(app);
         code = use(app, data);
     } else {
         code = app_failed(&err);
     }
+    capture_bucket_cancel(app->capture_bucket);
     capture_session_close(app->captures);
+    capture_bucket_close(app->capture_bucket);
     ingest_stop(app->ingest);
     uploads_close(app->uploads);
     catalog_close(app->catalog);

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "app/app.h"
+#include "app/capture_bucket.h"
+#include "app/options.h"
 #include "base/clock.h"
 #include "capture/capture.h"
 #include "cli/ask.h"
@@ -23,15 +25,16 @@ struct plan {
     uint32_t keep;      /* sessions of this command; 0: all */
     char (*kept)[4096]; /* room for `keep` directories, oldest first */
     uint32_t kept_count;
+    struct capture_bucket *bucket; /* NULL: profile_dir is a directory */
     struct arena *arena;
 };
 
-static volatile sig_atomic_t is_ending;
+static volatile sig_atomic_t is_ending; /* 2: what is under way need not arrive */
 
 static void end(int signal)
 {
     (void)signal;
-    is_ending = 1;
+    is_ending = is_ending == 0 ? 1 : 2;
 }
 
 static void catch_signals(void)
@@ -48,8 +51,9 @@ static void help(void)
          "Records profiles of running programs that called jax.profiler.start_server(PORT). All\n"
          "programs are recorded at the same time, into DIR/plugins/profile/TIME/.\n\n"
          "  --ms N                milliseconds to record (1000)\n"
-         "  --profile-dir DIR     where to write the profile ($XAX_PROFILE_DIR, $PROFILE_DIR, "
-         "./profiles)\n"
+         "  --profile-dir DIR     where to write the profile, a directory or a bucket "
+         "(s3://bucket/runs;\n"
+         "                        $XAX_PROFILE_DIR, $PROFILE_DIR, ./profiles)\n"
          "  --every TIME          record repeatedly: every 10m, 2h, 1d\n"
          "  --keep N              keep the last N of these captures; other files stay\n"
          "  --host-level 0..3     detail of the host: 0 nothing, 2 the main events (2)\n"
@@ -114,7 +118,7 @@ static enum status refuse(const char *flag, const char *value, struct error *err
         {"--host-level", "0 to 3"},
         {"--device-level", "0 or 1"},
         {"--python-level", "0 or 1"},
-        {"--profile-dir", "a directory"},
+        {"--profile-dir", "a directory or a bucket"},
     };
 
     for (size_t i = 0; i < COUNT(values); i++) {
@@ -142,11 +146,6 @@ static enum status read_plan(int argc, char **argv, struct plan *plan, struct er
         else
             return refuse(argv[i], i + 1 < argc ? argv[i + 1] : NULL, err);
     }
-    if (remote_is_place(str_of(plan->wish.profile_dir)))
-        return fail(err, ERR_INVALID,
-                    "captures are written to a directory, and %.*s is a bucket: name one with "
-                    "--profile-dir, and copy it there (aws s3 cp, gcloud storage cp, azcopy)",
-                    STR_ARG(remote_place(str_of(plan->wish.profile_dir), plan->arena)));
     if (plan->wish.target_count == 0)
         return fail(err, ERR_INVALID, "capture HOST:PORT: which program?");
     if (plan->keep > 0 && plan->every_ns == 0)
@@ -192,12 +191,22 @@ static void tell_targets(struct capture *capture)
     arena_destroy(arena);
 }
 
+static void remove_session(const struct plan *plan, const char *directory)
+{
+    struct error err = {0};
+
+    if (plan->bucket == NULL)
+        capture_remove(plan->wish.profile_dir, directory);
+    else if (capture_bucket_remove(plan->bucket, directory, &err) != OK)
+        fprintf(stderr, "jviewd: %s\n", err.message);
+}
+
 static void keep_last(struct plan *plan, const char *made)
 {
     if (plan->keep == 0)
         return;
     if (plan->kept_count == plan->keep) {
-        capture_remove(plan->wish.profile_dir, plan->kept[0]);
+        remove_session(plan, plan->kept[0]);
         memmove(plan->kept, plan->kept + 1, (plan->keep - 1) * sizeof *plan->kept);
         plan->kept_count--;
     }
@@ -217,6 +226,8 @@ static int capture_once(struct plan *plan)
     while (!capture_is_done(capture)) {
         if (is_ending)
             capture_cancel(capture);
+        if (is_ending == 2)
+            capture_bucket_cancel(plan->bucket);
         show_progress(plan, capture);
         usleep(LOOK_US);
     }
@@ -258,6 +269,21 @@ static int run(struct plan *plan)
     return plan->every_ns > 0 && is_ending ? EXIT_OK : code;
 }
 
+/* Into a bucket by way of the cache. */
+static enum status open_bucket(struct plan *plan, struct error *err)
+{
+    char *words[] = {"capture", NULL};
+    struct options options;
+
+    if (!remote_is_place(str_of(plan->wish.profile_dir)))
+        return OK;
+    TRY(options_read(1, words, plan->arena, &options, err));
+    TRY(capture_bucket_open(str_of(plan->wish.profile_dir), options.cache_dir, &plan->bucket, err));
+    plan->wish.profile_dir = capture_bucket_directory(plan->bucket);
+    plan->wish.delivery = capture_bucket_delivery(plan->bucket);
+    return OK;
+}
+
 int capture_main(int argc, char **argv)
 {
     struct plan plan = {.arena = arena_create()};
@@ -270,12 +296,13 @@ int capture_main(int argc, char **argv)
             arena_destroy(plan.arena);
             return fflush(stdout) == 0 ? EXIT_OK : EXIT_IO;
         }
-    if (read_plan(argc, argv, &plan, &err) == OK) {
+    if (read_plan(argc, argv, &plan, &err) == OK && open_bucket(&plan, &err) == OK) {
         code = run(&plan);
     } else {
         fprintf(stderr, "jviewd: %s\n", err.message);
         code = EXIT_USAGE;
     }
+    capture_bucket_close(plan.bucket);
     arena_destroy(plan.arena);
     return code;
 }

@@ -23,7 +23,8 @@ struct app { /* the rooms that are open */
     struct ingest *ingest;
     struct uploads *uploads; /* NULL: none are taken, because: */
     const char *uploads_refusal;
-    struct capture_session *captures; /* NULL: not allowed, or no server */
+    struct capture_bucket *capture_bucket; /* NULL: captures go to a directory */
+    struct capture_session *captures;      /* NULL: not allowed, or no server */
     struct services services;
 };
 

@@ -32,8 +32,10 @@ struct target {
 };
 
 struct capture {
-    char directory[4096]; /* for people: files are made beneath the two below */
-    int parent_fd, fd;    /* of "plugins/profile" and of the session in it */
+    char directory[4096]; /* where files are made, beneath the two below */
+    char shown[4096];     /* where they are in the end, for people */
+    struct capture_delivery delivery;
+    int parent_fd, fd; /* of "plugins/profile" and of the session in it */
     char session[32];
     int64_t begin_ns;
     struct profile_wish wish; /* of all; host and port are each one's own */
@@ -118,6 +120,22 @@ static void keep_part(struct target *target)
              "%.400s; what was received before is kept", rest);
 }
 
+/* The failure of a recording stays the first one; that the file stays here is told either way. */
+static enum status deliver(const struct target *target, const char *name, int fd, struct error *err)
+{
+    const struct capture *capture = target->capture;
+    const struct capture_delivery *delivery = &capture->delivery;
+    struct error why = {0};
+
+    if (delivery->take(delivery->data, capture->session, name, fd, atomic_load(&target->bytes),
+                       &why) == OK) {
+        unlinkat(capture->fd, name, 0);
+        return OK;
+    }
+    return fail(err, why.code, "%.300s; the profile is kept in %.160s/%s", why.message,
+                capture->directory, name);
+}
+
 static enum status record(struct target *target, struct error *err)
 {
     char temporary[NAME_MAX + 1], final[NAME_MAX + 1];
@@ -128,8 +146,7 @@ static enum status record(struct target *target, struct error *err)
     file_of(target, "", final);
     wish.host = target->host;
     wish.port = target->port;
-    int fd =
-        openat(directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+    int fd = openat(directory, temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd < 0)
         return fail(err, ERR_IO, "%s/%s cannot be written: %s", target->capture->directory,
                     temporary, strerror(errno));
@@ -144,6 +161,8 @@ static enum status record(struct target *target, struct error *err)
         keep_part(target);
     if (!target->is_kept)
         unlinkat(directory, temporary, 0);
+    else if (target->capture->delivery.take != NULL)
+        status = deliver(target, final, fd, err) == OK ? status : err->code;
     close(fd);
     return status;
 }
@@ -226,6 +245,10 @@ static enum status make_session(struct capture *capture, const char *profile_dir
         localtime_r(&second, &now);
         strftime(capture->session, sizeof capture->session, "%Y_%m_%d_%H_%M_%S", &now);
         snprintf(capture->directory, sizeof capture->directory, "%s/%s", parent, capture->session);
+        snprintf(capture->shown, sizeof capture->shown, "%s", capture->directory);
+        if (capture->delivery.take != NULL)
+            snprintf(capture->shown, sizeof capture->shown, "%.3000s/plugins/profile/%s",
+                     capture->delivery.place, capture->session);
         if (mkdirat(capture->parent_fd, capture->session, 0777) == 0) {
             capture->fd =
                 openat(capture->parent_fd, capture->session, O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -309,6 +332,7 @@ enum status capture_start(const struct capture_wish *wish, struct capture **ret,
         return fail(err, ERR_LIMIT, "no memory for a recording");
     capture->target_count = wish->target_count;
     capture->begin_ns = clock_monotonic_ns();
+    capture->delivery = wish->delivery;
     capture->fd = capture->parent_fd = -1;
     enum status status = read_wish(capture, wish, err);
     if (status == OK)
@@ -357,7 +381,7 @@ uint32_t capture_target_count(const struct capture *capture)
 
 const char *capture_directory(const struct capture *capture)
 {
-    return capture->directory;
+    return capture->shown;
 }
 
 double capture_seconds(const struct capture *capture)

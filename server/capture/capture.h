@@ -21,6 +21,14 @@ struct capture_rule {
     uint32_t count;
 };
 
+/* Where each file goes when it has come, instead of staying in profile_dir. */
+struct capture_delivery {
+    const char *place; /* "s3://bucket/runs", for people */
+    enum status (*take)(void *data, const char *session, const char *name, int fd, uint64_t bytes,
+                        struct error *err); /* from any thread; NULL: files stay */
+    void *data;
+};
+
 struct capture_wish {
     const char *profile_dir;
     const struct str *targets; /* "HOST:PORT", "[::1]:PORT" */
@@ -28,6 +36,7 @@ struct capture_wish {
     int64_t duration_ms;
     int host_level, device_level, python_level;
     const struct capture_rule *rule; /* NULL: whomever the wish names */
+    struct capture_delivery delivery;
 };
 
 enum capture_state { CAPTURE_RECORDING, CAPTURE_RECEIVING, CAPTURE_DONE, CAPTURE_FAILED };

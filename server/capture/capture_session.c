@@ -9,6 +9,7 @@ struct capture_session {
     pthread_mutex_t mutex;
     const char *profile_dir;
     struct capture_rule rule;
+    struct capture_delivery delivery;
     struct capture *capture; /* NULL: none yet */
     int64_t duration_ms;
     double done_seconds; /* 0: not seen done */
@@ -20,11 +21,13 @@ const struct capture_rule *capture_session_rule(const struct capture_session *se
     return &session->rule;
 }
 
-struct capture_session *capture_session_open(const char *profile_dir, struct capture_rule rule)
+struct capture_session *capture_session_open(const char *profile_dir, struct capture_rule rule,
+                                             struct capture_delivery delivery)
 {
     struct capture_session *session = memory_resize(NULL, 1, sizeof *session);
 
-    *session = (struct capture_session){.profile_dir = profile_dir, .rule = rule};
+    *session =
+        (struct capture_session){.profile_dir = profile_dir, .rule = rule, .delivery = delivery};
     pthread_mutex_init(&session->mutex, NULL);
     return session;
 }
@@ -43,6 +46,7 @@ enum status capture_session_start(struct capture_session *session, struct captur
         return fail(err, ERR_CONFLICT, "another recording is in progress: wait until it has ended");
     wish->profile_dir = session->profile_dir;
     wish->rule = &session->rule;
+    wish->delivery = session->delivery;
     enum status status = capture_start(wish, &capture, err); /* its directory may be slow */
     pthread_mutex_lock(&session->mutex);
     session->is_starting = false;

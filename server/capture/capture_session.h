@@ -17,8 +17,10 @@ struct capture_report { /* of an arena */
 
 struct capture_session;
 
-/* Into this directory; the rule's texts must outlive the session. */
-struct capture_session *capture_session_open(const char *profile_dir, struct capture_rule rule);
+/* Into this directory, and from there where the delivery says; the rule's texts must outlive the
+ * session. */
+struct capture_session *capture_session_open(const char *profile_dir, struct capture_rule rule,
+                                             struct capture_delivery delivery);
 /* Whom it may record. */
 const struct capture_rule *capture_session_rule(const struct capture_session *session);
 /* ERR_CONFLICT: one is under way. */

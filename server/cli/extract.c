@@ -23,6 +23,7 @@
 #include "cli/ask.h"
 #include "cli/plain.h"
 #include "cli/verbs.h"
+#include "remote/remote.h"
 #include "serve/answer/reply.h"
 
 static const struct {
@@ -39,9 +40,8 @@ static int tell(const char *text, struct str detail)
     return EXIT_USAGE;
 }
 
-/* Asks `call` at another endpoint and writes the answer to a descriptor. */
-static int write_answer(const struct cli_call *call, const struct services *services,
-                        const char *path, struct str format, int fd)
+int write_answer(const struct cli_call *call, const struct services *services, const char *path,
+                 struct str format, int fd)
 {
     struct cli_call asked = *call;
     struct answer answer;
@@ -69,6 +69,8 @@ int write_file(const struct cli_call *call, const struct services *services, con
     struct file_out out;
     struct error err = {0};
 
+    if (remote_is_place(str_of(target)))
+        return write_place(call, services, path, format, target);
     if (file_out_open(&out, target, &err) != OK) {
         fprintf(stderr, "jviewd: %s\n", err.message);
         return EXIT_IO;
@@ -107,6 +109,10 @@ static const char *target_directory(const struct cli_call *call)
 {
     struct error err = {0};
 
+    if (remote_is_place(call->output)) {
+        tell("a file for each host is written to a directory, not to ", call->output);
+        return NULL;
+    }
     if (call->output.count > 0) {
         const char *directory = str_c(call->arena, call->output);
 
@@ -170,7 +176,7 @@ static bool is_directory(const struct cli_call *call)
 {
     struct stat about;
 
-    return str_ends(call->output, STR("/")) ||
+    return (!remote_is_place(call->output) && str_ends(call->output, STR("/"))) ||
            (call->output.count > 0 && stat(str_c(call->arena, call->output), &about) == 0 &&
             S_ISDIR(about.st_mode));
 }

@@ -35,6 +35,12 @@ int print_flame(const struct cli_call *call, const struct services *services);
  * whose name is told on stderr. */
 int write_file(const struct cli_call *call, const struct services *services, const char *path,
                struct str format, const char *target);
+/* The answer of another endpoint, to a descriptor. */
+int write_answer(const struct cli_call *call, const struct services *services, const char *path,
+                 struct str format, int fd);
+/* The same into an object of a bucket. */
+int write_place(const struct cli_call *call, const struct services *services, const char *path,
+                struct str format, const char *target);
 int write_bundle(const struct cli_call *call, const struct services *services);
 int write_extract(const struct cli_call *call, const struct services *services);
 int print_completion(const struct cli_call *call, const struct services *services);

@@ -40,6 +40,9 @@ enum status ingest_wait(void *ingest, struct str run_id, int64_t wait_ms, struct
 enum status ingest_jobs(void *ingest, struct arena *arena, struct job **ret, uint32_t *ret_count);
 enum status ingest_open_file(void *ingest, struct str run_id, struct str path, int *ret_fd,
                              uint64_t *ret_bytes, struct error *err);
+/* A file of a run that lies in a bucket. ERR_CONFLICT: it is not as it was judged, and stays. */
+MUST_CHECK enum status ingest_remove(struct ingest *ingest, struct str run_id, struct str path,
+                                     const struct file_stamp *judged, struct error *err);
 void ingest_unsettled(void *ingest, struct arena *arena, struct unsettled *ret);
 /* What a file outside of every root is; see struct services. */
 enum status ingest_identify(void *ingest, const char *path, struct arena *arena,

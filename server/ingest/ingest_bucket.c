@@ -367,6 +367,22 @@ enum status bucket_fetch(struct bucket *place, struct str path, const struct fil
     return status;
 }
 
+enum status bucket_remove(struct bucket *place, struct str path, const struct file_stamp *judged,
+                          struct error *err)
+{
+    struct arena *arena = arena_create();
+    struct remote_object object;
+    bool found = find(place, path, arena, &object);
+    const struct file_stamp now = found ? stamp_of(place, &object) : (struct file_stamp){0};
+    enum status status = !found ? OK
+                         : !file_stamp_equal(&now, judged)
+                             ? fail(err, ERR_CONFLICT, "%.*s stays: it was replaced", STR_ARG(path))
+                             : remote_remove(place->remote, &object, err);
+
+    arena_destroy(arena);
+    return status;
+}
+
 /* The stamp, once the text is among the facts; 0: there is no such file, or it cannot be had. */
 static uint64_t bring_about(struct bucket *place, struct catalog *catalog, struct str dir,
                             struct arena *arena)

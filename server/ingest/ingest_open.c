@@ -66,6 +66,22 @@ static enum status open_fetched(struct bucket *place, struct str path,
     return OK;
 }
 
+enum status ingest_remove(struct ingest *ingest, struct str run_id, struct str path,
+                          const struct file_stamp *judged, struct error *err)
+{
+    struct arena *arena = arena_create();
+    struct file_stamp found;
+    struct bucket *place = NULL;
+    char *directory;
+    enum status status =
+        find_directory(ingest, run_id, path, arena, &directory, &place, &found) && place != NULL
+            ? bucket_remove(place, path, judged, err)
+            : fail(err, ERR_NOT_FOUND, "%.*s is not in a bucket", STR_ARG(path));
+
+    arena_destroy(arena);
+    return status;
+}
+
 enum status ingest_open_file(void *data, struct str run_id, struct str path, int *ret_fd,
                              uint64_t *ret_bytes, struct error *err)
 {

@@ -183,6 +183,9 @@ bool bucket_look(struct bucket *place, struct str path, struct file_stamp *ret);
 /* The stamp of the jview.json that speaks of a run in this directory, whose text is then among the
  * catalog's facts; 0: there is none. */
 uint64_t bucket_about(struct bucket *place, struct catalog *catalog, struct str dir);
+/* Takes it out of the bucket. */
+MUST_CHECK enum status bucket_remove(struct bucket *place, struct str path,
+                                     const struct file_stamp *judged, struct error *err);
 /* Its bytes, downloaded unless they were: the path of a file in the cache. */
 MUST_CHECK enum status bucket_fetch(struct bucket *place, struct str path,
                                     const struct file_stamp *stamp,

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cli/cli.h"
+#include "ingest/ingest.h"
 #include "prune/prune_cold.h"
 #include "remote/remote.h"
 #include "store/user.h"
@@ -38,6 +39,14 @@ static bool has_pin(const struct user_tag *tags, uint32_t count, struct str cont
         if (str_equal(tags[i].content_id, content_id) && str_equal(tags[i].tag, STR(PINNED)))
             return true;
     }
+    return false;
+}
+
+static bool has_any_pin(const struct user_tag *tags, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (str_equal(tags[i].tag, STR(PINNED)))
+            return true;
     return false;
 }
 
@@ -91,6 +100,8 @@ static enum status protect(struct pruning *all, struct error *err)
 
     TRY(user_tags(user, STR(""), all->app->arena, &tags, &tag_count, err));
     TRY(user_baselines(user, all->app->arena, &baselines, &baseline_count, err));
+    bool any_kept = baseline_count > 0 || has_any_pin(tags, tag_count) ||
+                    !remote_is_place(str_of(all->question->root));
     for (uint32_t i = 0; i < all->count; i++) {
         const struct run_record *record = &all->records[i];
         struct prune_run *run = &all->runs[i];
@@ -105,7 +116,7 @@ static enum status protect(struct pruning *all, struct error *err)
             run->kept = "being written";
         else if (own_count == 0)
             run->kept = "it contains no profile";
-        else if (record->content_id.count == 0 && record->state != RUN_FAILED)
+        else if (record->content_id.count == 0 && record->state != RUN_FAILED && any_kept)
             run->kept = "not read yet: it may be pinned";
         else if (has_pin(tags, tag_count, record->content_id))
             run->kept = "pinned";
@@ -195,7 +206,12 @@ static bool remove_run(const struct pruning *all, const struct run_record *run)
     enum status status = OK;
 
     for (uint32_t i = 0; status == OK && i < run->run_file_count; i++) {
-        if (is_own(&run->files[i]))
+        if (!is_own(&run->files[i]))
+            continue;
+        if (remote_is_place(run->root))
+            status = ingest_remove(all->app->ingest, run->id, run->files[i].path,
+                                   &run->files[i].stamp, &err);
+        else
             status = prune_file(str_c(all->app->arena, run->root), run->files[i].path,
                                 &run->files[i].stamp, &err);
     }
@@ -304,10 +320,10 @@ static enum status read_question(int argc, char **argv, struct question *ret, st
         return fail(err, ERR_INVALID, "--index-store goes with --delete alone");
     if (ret->root == NULL)
         ret->root = options_default_root(&rule);
-    if (remote_is_place(str_of(ret->root)))
+    if (remote_is_place(str_of(ret->root)) && (ret->compress || ret->index_store != NULL))
         return fail(err, ERR_INVALID,
-                    "prune makes room in directories: what goes from a bucket is said by the "
-                    "bucket's own lifecycle rules");
+                    "--compress and --index-store take a directory; of a bucket, prune lists and "
+                    "deletes runs");
     if (ret->compress ? ret->delete || ret->wish.has_size : ret->yes)
         return fail(err, ERR_INVALID,
                     "--compress can be combined with --keep, --older-than and --yes only, and "
@@ -321,10 +337,9 @@ static void help(void)
 {
     printf(
         "jviewd prune [DIR]\n\n"
-        "Lists the profiles below DIR by age with their sizes, and which could be deleted. "
-        "Nothing\n"
-        "is deleted without --delete. Runs with the tag \"" PINNED "\" (jviewd note tag RUN " PINNED
-        "),\n"
+        "Lists the profiles below DIR (or in a bucket: s3://bucket/runs) by age with their sizes,\n"
+        "and which could be deleted. Nothing is deleted without --delete. Runs with the tag "
+        "\"" PINNED "\" (jviewd note tag RUN " PINNED "),\n"
         "baselines, runs being written and runs that have not been read yet always stay.\n\n"
         "  --keep N          keep the newest N runs\n"
         "  --older-than AGE  delete only older runs: 30d, 12h, 90m\n"
@@ -349,7 +364,7 @@ static int run_question(const struct question *question)
 
     if (options_read(1, words, app.arena, &app.options, &err) != OK) {
         code = app_failed(&err);
-    } else if (access(question->root, F_OK) != 0) {
+    } else if (!remote_is_place(root) && access(question->root, F_OK) != 0) {
         fprintf(stderr, "jviewd: %s does not exist\n", question->root);
         code = EXIT_NOT_FOUND;
     } else {

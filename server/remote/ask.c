@@ -216,6 +216,11 @@ static const char *of_whom(const struct credentials *used, struct arena *arena)
     return str_format(arena, "%.*s (%.*s)", STR_ARG(used->who), STR_ARG(used->from)).at;
 }
 
+static bool is_writing(const struct ask *ask)
+{
+    return strcmp(ask->method, "GET") != 0 && strcmp(ask->method, "HEAD") != 0;
+}
+
 static enum status tell_refusal(const struct remote *remote, const struct ask *ask,
                                 const struct credentials *used, const struct wire_said *said,
                                 const struct store_error *told, struct arena *arena,
@@ -224,10 +229,13 @@ static enum status tell_refusal(const struct remote *remote, const struct ask *a
     struct str code =
         told->code.count > 0 ? str_format(arena, " %.*s", STR_ARG(told->code)) : STR("");
 
+    if (said->status == 412 && ask->is_new)
+        return fail(err, ERR_CONFLICT, "%.*s: there is an object %.*s already, and it stays",
+                    STR_ARG(remote->name), STR_ARG(ask->key));
     if (said->status == 412 || said->status == 416)
         return fail(err, ERR_CONFLICT, "%.*s: the object was replaced while it was read",
                     STR_ARG(remote->name));
-    if (said->status == 404 && ask->key.count > 0)
+    if (said->status == 404 && ask->key.count > 0 && !is_writing(ask))
         return fail(err, ERR_NOT_FOUND, "%.*s: the object %.*s no longer exists",
                     STR_ARG(remote->name), STR_ARG(ask->key));
     if (said->status == 404)
@@ -239,7 +247,7 @@ static enum status tell_refusal(const struct remote *remote, const struct ask *a
     if (said->status == 401 || said->status == 403)
         return fail(err, ERR_PERMISSION, "%.*s: %s refuses %s (%ld%.*s): %s", STR_ARG(remote->name),
                     remote->provider->title, of_whom(used, arena), said->status, STR_ARG(code),
-                    remote->provider->remedy);
+                    is_writing(ask) ? remote->provider->write_remedy : remote->provider->remedy);
     if (said->status == 407)
         return fail(
             err, ERR_PERMISSION,
@@ -288,11 +296,13 @@ enum status remote_ask_once(struct remote *remote, const struct ask *ask, ask_ta
         status = remote->provider->prepare(remote, ask, &credentials, arena, &wire, err);
     if (status == OK) {
         wire.method = ask->method;
+        wire.is_last = ask->is_last;
         status = wire_exchange(remote->wire, &wire, ret, err);
         *ret_again = status != OK && ret->was_cut;
         if (status != OK)
             error_context(err, "%.*s: ", STR_ARG(remote->name));
-        else if (ret->status < 200 || ret->status > 299)
+        else if ((ret->status < 200 || ret->status > 299) &&
+                 !(ret->status == 308 && ask->session.count > 0))
             status = judge(remote, ask, &credentials, ret, ret_again, err);
     }
     arena_destroy(arena);
@@ -310,6 +320,7 @@ enum status remote_ask(struct remote *remote, const struct ask *ask, ask_take *t
 
         why = (struct error){0};
         status = remote_ask_once(remote, ask, take, data, ret, &again, &why);
+        ret->was_repeated = attempt > 0;
         if (status == OK || !again || attempt + 1 >= TRIES_MAX)
             break;
         bool goes_on = remote_pause(remote, attempt, ret);

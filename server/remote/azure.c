@@ -76,6 +76,7 @@ struct azure_headers {
     char date[40];
     struct str range, match, type; /* values; "" none */
     bool is_block;                 /* a blob is written whole */
+    bool is_new;
 };
 
 static enum status sign(const struct remote *remote, const struct ask *ask, struct str path,
@@ -85,10 +86,12 @@ static enum status sign(const struct remote *remote, const struct ask *ask, stru
     struct str length = ask->body.count > 0 ? str_format(arena, "%zu", ask->body.count) : STR("");
     struct str text = str_format(
         arena,
-        "%s\n\n\n%.*s\n\n%.*s\n\n\n%.*s\n\n\n%.*s\n%sx-ms-date:%s\nx-ms-version:" VERSION "\n%.*s",
+        "%s\n\n\n%.*s\n\n%.*s\n\n\n%.*s\n%s\n\n%.*s\n%sx-ms-date:%s\nx-ms-version:" VERSION
+        "\n%.*s",
         ask->method, STR_ARG(length), STR_ARG(headers->type), STR_ARG(headers->match),
-        STR_ARG(headers->range), headers->is_block ? "x-ms-blob-type:BlockBlob\n" : "",
-        headers->date, STR_ARG(canonical_resource(remote, path, ask->query, arena)));
+        headers->is_new ? "*" : "", STR_ARG(headers->range),
+        headers->is_block ? "x-ms-blob-type:BlockBlob\n" : "", headers->date,
+        STR_ARG(canonical_resource(remote, path, ask->query, arena)));
     struct bytes secret;
     struct digest digest;
 
@@ -113,6 +116,8 @@ static void put_headers(const struct azure_headers *headers, struct arena *arena
         wire_header(ret, str_format(arena, "Range: %.*s", STR_ARG(headers->range)));
     if (headers->match.count > 0)
         wire_header(ret, str_format(arena, "If-Match: %.*s", STR_ARG(headers->match)));
+    if (headers->is_new)
+        wire_header(ret, STR("If-None-Match: *"));
     if (headers->type.count > 0)
         wire_header(ret, str_format(arena, "Content-Type: %.*s", STR_ARG(headers->type)));
 }
@@ -138,11 +143,12 @@ static enum status prepare(struct remote *remote, const struct ask *ask,
                            const struct credentials *credentials, struct arena *arena,
                            struct wire_ask *ret, struct error *err)
 {
+    bool is_put = strcmp(ask->method, "PUT") == 0;
     struct azure_headers headers = {.range = STR(""),
                                     .match = quoted(ask->version, arena),
-                                    .type = ask->body.count > 0 ? STR("application/octet-stream")
-                                                                : STR(""),
-                                    .is_block = strcmp(ask->method, "PUT") == 0};
+                                    .type = is_put ? STR("application/octet-stream") : STR(""),
+                                    .is_block = is_put && ask->query.count == 0,
+                                    .is_new = ask->is_new};
     struct str endpoint = str_of(remote->endpoint);
     struct str path = str_format(arena, "%.*s/%.*s%s%.*s", STR_ARG(path_of(endpoint)),
                                  STR_ARG(remote->address.bucket), ask->key.count > 0 ? "/" : "",
@@ -196,4 +202,8 @@ const struct provider provider_azure = {
     .remedy = "give it the role Storage Blob Data Reader on the container, or use other "
               "credentials (AZURE_STORAGE_CONNECTION_STRING, AZURE_STORAGE_ACCOUNT with "
               "AZURE_STORAGE_KEY or AZURE_STORAGE_SAS_TOKEN)",
+    .write_remedy = "give it the role Storage Blob Data Contributor on the container, or use other "
+                    "credentials (AZURE_STORAGE_CONNECTION_STRING)",
+    .put_way = &put_way_azure,
+    .put_method = "PUT",
 };

@@ -24,6 +24,10 @@ MUST_CHECK enum status document_azure_list(struct bytes bytes, struct arena *are
 MUST_CHECK enum status document_google_list(struct bytes bytes, struct arena *arena,
                                             struct page *ret, struct error *err);
 
+/* What S3 calls an object whose parts come: InitiateMultipartUploadResult. */
+MUST_CHECK enum status document_upload(struct bytes bytes, struct arena *arena, struct str *ret,
+                                       struct error *err);
+
 struct store_error { /* "" what it does not say */
     struct str code, message, region;
 };

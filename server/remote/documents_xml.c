@@ -245,6 +245,29 @@ enum status document_azure_list(struct bytes bytes, struct arena *arena, struct 
     return judge_list(&reading, err);
 }
 
+struct upload_reading {
+    struct arena *arena;
+    struct str *id;
+};
+
+static void visit_upload(void *data, struct str path, struct str text)
+{
+    struct upload_reading *reading = data;
+
+    if (str_equal(path, STR("InitiateMultipartUploadResult/UploadId")))
+        *reading->id = str_copy(reading->arena, text);
+}
+
+enum status document_upload(struct bytes bytes, struct arena *arena, struct str *ret,
+                            struct error *err)
+{
+    struct upload_reading reading = {arena, ret};
+
+    *ret = STR("");
+    TRY(xml_read(bytes, visit_upload, &reading, err));
+    return ret->count > 0 ? OK : fail(err, ERR_FORMAT, "the answer names no upload");
+}
+
 struct error_reading {
     struct arena *arena;
     struct store_error *error;

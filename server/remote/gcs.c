@@ -3,6 +3,7 @@
  *
  *   /storage/v1/b/BUCKET/o?prefix=&pageToken=            a page of a list
  *   /storage/v1/b/BUCKET/o/NAME?alt=media&generation=    bytes of one version
+ *   /upload/storage/v1/b/BUCKET/o?uploadType=&name=      an object that is written
  *   /BUCKET/NAME                                         HEAD
  */
 #include <stdio.h>
@@ -55,6 +56,17 @@ static struct str url_of(const struct remote *remote, const struct ask *ask, str
     struct str bucket = remote->address.bucket;
     struct str name = percent_encoded(ask->key, false, arena);
 
+    if (ask->session.count > 0)
+        return ask->session;
+    if (strcmp(ask->method, "POST") == 0)
+        return str_format(arena, "%s/upload/storage/v1/b/%.*s/o?%.*s%s", remote->endpoint,
+                          STR_ARG(bucket), STR_ARG(ask->query),
+                          ask->is_new ? "&ifGenerationMatch=0" : "");
+    if (strcmp(ask->method, "DELETE") == 0)
+        return str_format(
+            arena, "%s/storage/v1/b/%.*s/o/%.*s%s%.*s", remote->endpoint, STR_ARG(bucket),
+            STR_ARG(name), is_generation(ask->version) ? "?ifGenerationMatch=" : "",
+            is_generation(ask->version) ? (int)ask->version.count : 0, ask->version.at);
     if (strcmp(ask->method, "HEAD") == 0)
         return str_format(arena, "%s/%.*s/%.*s", remote->endpoint, STR_ARG(bucket),
                           STR_ARG(percent_encoded(ask->key, true, arena)));
@@ -76,6 +88,14 @@ static enum status prepare(struct remote *remote, const struct ask *ask,
     if (credentials->token.text.count > 0)
         wire_header(
             ret, str_format(arena, "Authorization: Bearer %.*s", STR_ARG(credentials->token.text)));
+    ret->body = ask->body;
+    if (strcmp(ask->method, "PUT") == 0 || strcmp(ask->method, "POST") == 0)
+        wire_header(ret, STR("Content-Type: application/octet-stream"));
+    if (ask->session.count > 0 && ask->count > 0)
+        wire_header(ret, str_format(arena, "Content-Range: bytes %llu-%llu/%llu",
+                                    (unsigned long long)ask->start,
+                                    (unsigned long long)(ask->start + ask->count - 1),
+                                    (unsigned long long)ask->session_bytes));
     if (ask->has_range)
         wire_header(ret, str_format(arena, "Range: bytes=%llu-%llu", (unsigned long long)ask->start,
                                     (unsigned long long)(ask->start + ask->count - 1)));
@@ -106,4 +126,10 @@ const struct provider provider_gcs = {
     .version_header = "x-goog-generation",
     .remedy = "give it the role Storage Object Viewer on the bucket, or use another identity "
               "(`gcloud auth application-default login`, or GOOGLE_APPLICATION_CREDENTIALS=FILE)",
+    .write_remedy = "give it the role Storage Object User on the bucket, or use another identity "
+                    "(`gcloud auth application-default login`, or "
+                    "GOOGLE_APPLICATION_CREDENTIALS=FILE)",
+    .put_way = &put_way_gcs,
+    .put_query = gcs_put_query,
+    .put_method = "POST",
 };

@@ -128,6 +128,7 @@ static enum status list_page(struct remote *remote, struct str prefix, struct st
 struct listing {
     struct remote *remote;
     struct str prefix; /* with its slash */
+    size_t shown_at;   /* paths are told from there on */
     remote_take *take;
     void *data;
     uint64_t count;
@@ -142,7 +143,7 @@ static void take_page(struct listing *listing, const struct page *page)
 
         if (!str_starts(object.path, listing->prefix))
             continue;
-        object.path = str_skip(object.path, listing->prefix.count);
+        object.path = str_skip(object.path, listing->shown_at);
         listing->count++;
         if (object.path.count > 0 && object.path.at[object.path.count - 1] != '/')
             listing->goes_on = listing->take(listing->data, &object);
@@ -248,6 +249,7 @@ enum status remote_list(struct remote *remote, remote_take *take, void *data, bo
     *ret_is_file = false;
     if (prefix.count > 0)
         listing.prefix = str_format(arena, "%.*s/", STR_ARG(prefix));
+    listing.shown_at = listing.prefix.count;
     enum status status = remote->provider == &provider_web ? list_web(&listing, ret_is_file, &why)
                                                            : list_below(&listing, &why);
 
@@ -260,6 +262,26 @@ enum status remote_list(struct remote *remote, remote_take *take, void *data, bo
         status = fail(&why, ERR_NOT_FOUND, "%.*s: nothing lies there", STR_ARG(remote->name));
     arena_destroy(arena);
     return status == OK ? OK : fail(err, status, "%s", why.message);
+}
+
+enum status remote_list_below(struct remote *remote, struct str path, remote_take *take, void *data,
+                              struct error *err)
+{
+    struct arena *arena = arena_create();
+    struct str prefix = remote->address.prefix;
+    struct str root = prefix.count > 0 ? str_format(arena, "%.*s/", STR_ARG(prefix)) : STR("");
+    struct listing listing = {
+        .remote = remote,
+        .take = take,
+        .data = data,
+        .goes_on = true,
+        .shown_at = root.count,
+        .prefix =
+            path.count > 0 ? str_format(arena, "%.*s%.*s/", STR_ARG(root), STR_ARG(path)) : root};
+    enum status status = list_below(&listing, err);
+
+    arena_destroy(arena);
+    return status;
 }
 
 enum status remote_identity(struct remote *remote, struct arena *arena, struct remote_identity *ret,

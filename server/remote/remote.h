@@ -60,6 +60,10 @@ MUST_CHECK enum status remote_list(struct remote *remote, remote_take *take, voi
 struct str remote_object_name(const struct remote *remote, const struct remote_object *object,
                               struct arena *arena);
 
+/* Those below a path of it ("": all), with their paths below the place; none is no failure. */
+MUST_CHECK enum status remote_list_below(struct remote *remote, struct str path, remote_take *take,
+                                         void *data, struct error *err);
+
 struct remote_progress {
     void (*tell)(void *data, uint64_t done, uint64_t total); /* from any thread; may be NULL */
     void *data;
@@ -68,6 +72,17 @@ struct remote_progress {
  * not of that version any more. */
 MUST_CHECK enum status remote_fetch(struct remote *remote, const struct remote_object *object,
                                     int fd, struct remote_progress progress, struct error *err);
+
+/* Nothing can be written there: a web address. */
+bool remote_is_read_only(const struct remote *remote);
+/* The file's bytes as the object of that path below the place ("": the place itself): all of them
+ * or none. A large file goes in parts of 8 MiB, four at a time; where that breaks, what the store
+ * has of it is given up there, too. ERR_CONFLICT: with is_new, there is such an object. */
+MUST_CHECK enum status remote_put(struct remote *remote, struct str path, int fd, uint64_t bytes,
+                                  bool is_new, struct remote_progress progress, struct error *err);
+/* OK: it is gone. ERR_CONFLICT: it is not of that version any more, and stays. */
+MUST_CHECK enum status remote_remove(struct remote *remote, const struct remote_object *object,
+                                     struct error *err);
 
 struct remote_identity { /* who asks, for people: no secret is in it */
     struct str who;      /* "the access key AKIA...", "nobody (anonymous)" */

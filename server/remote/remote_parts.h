@@ -2,6 +2,7 @@
 /* The inside of a place: its address, its provider, whose credentials it asks by.
  *
  *   remote.c      list and identity        fetch.c     ranges into a file
+ *   put.c         a file into an object      *_put.c      its parts, as each provider takes them
  *   ask.c         one question: signed, asked, tried again, its refusal told
  *   s3.c + aws*.c     gcs.c + google.c     azure*.c    web.c         the providers
  */
@@ -46,9 +47,36 @@ struct ask { /* of a place, in no provider's words */
     uint64_t start, count;
     struct str version; /* only this one; "" any */
     struct bytes body;
+    bool is_new;            /* only where there is no such object */
+    bool is_last;           /* goes although all is cancelled */
+    struct str session;     /* Google's address for the parts of one object; NULL: none */
+    uint64_t session_bytes; /* of all of them */
 };
 
 struct remote;
+struct put { /* one object on its way; texts are of the arena */
+    struct remote *remote;
+    struct arena *arena;
+    struct str key;
+    const uint8_t *at; /* all of its bytes */
+    uint64_t total, part_bytes;
+    uint32_t part_count;
+    bool is_new;
+    struct str begun; /* what the store calls it */
+    struct str *tags; /* of each part, as the store said */
+};
+
+struct put_way { /* how a provider takes an object in parts */
+    bool is_in_order;
+    enum status (*begin)(struct put *put, struct error *err);
+    enum status (*part)(struct put *put, uint32_t index, struct arena *arena, struct error *err);
+    enum status (*end)(struct put *put, struct error *err);
+    void (*give_up)(struct put *put); /* NULL: the store forgets parts by itself */
+};
+extern const struct put_way put_way_s3, put_way_gcs, put_way_azure;
+/* The bytes of a part; its start in *ret_start. */
+struct bytes put_part_bytes(const struct put *put, uint32_t index, uint64_t *ret_start);
+
 struct provider {
     const char *title; /* "Amazon S3", for sentences */
     /* Which host is asked; no request is made. */
@@ -70,6 +98,12 @@ struct provider {
     const char *version_header; /* says an object's version; NULL: "etag" */
     /* What a person without rights may do: a command. */
     const char *remedy;
+    const char *write_remedy;      /* the same, where it was to write */
+    const struct put_way *put_way; /* NULL: nothing is written there */
+    /* The query of an object that is written whole; NULL: none. */
+    struct str (*put_query)(const struct put *put, struct arena *arena);
+    const char *put_method; /* "PUT" */
+    bool removes_any;       /* what is removed is of any version: it is looked at before */
 };
 extern const struct provider provider_s3, provider_gcs, provider_azure, provider_web;
 
@@ -97,6 +131,7 @@ MUST_CHECK enum status remote_credentials(struct remote *remote, struct arena *a
  * Failures: ERR_NOT_FOUND, ERR_PERMISSION, ERR_CONFLICT (another version), ERR_IO, ERR_CANCELLED;
  * the sentence has the place and the remedy. */
 typedef bool ask_take(void *data, const struct wire_said *said, struct bytes part);
+/* wire_said.was_repeated: not the first try was answered. */
 MUST_CHECK enum status remote_ask(struct remote *remote, const struct ask *ask, ask_take *take,
                                   void *data, struct wire_said *ret, struct error *err);
 /* Once: the transfer that broke is told in *ret_again, and is not tried again here. */
@@ -142,6 +177,8 @@ enum status aws_machine(struct remote *remote, struct credentials *ret, struct e
 /* web.c: the file, after its redirects. */
 MUST_CHECK enum status web_look(struct remote *remote, struct remote_object *ret,
                                 struct arena *arena, struct error *err);
+/* gcs_put.c */
+struct str gcs_put_query(const struct put *put, struct arena *arena);
 /* google.c, azure_find.c */
 /* The claim of a service account, signed: a JSON web token. */
 MUST_CHECK enum status google_claim(const struct google_file *file, int64_t now_s,

@@ -120,11 +120,13 @@ static enum status prepare(struct remote *remote, const struct ask *ask,
                            struct wire_ask *ret, struct error *err)
 {
     struct target target = find_target(remote, ask->key, arena);
-    struct str headers[2], region;
+    struct str headers[3], region;
     uint32_t count = 0;
 
     if (ask->version.count > 0)
         headers[count++] = str_format(arena, "if-match:%.*s", STR_ARG(ask->version));
+    if (ask->is_new)
+        headers[count++] = STR("if-none-match:*");
     if (ask->has_range)
         headers[count++] =
             str_format(arena, "range:bytes=%llu-%llu", (unsigned long long)ask->start,
@@ -132,6 +134,8 @@ static enum status prepare(struct remote *remote, const struct ask *ask,
     ret->url = str_format(arena, "%.*s%.*s%s%.*s", STR_ARG(target.base), STR_ARG(target.path),
                           ask->query.count > 0 ? "?" : "", STR_ARG(ask->query));
     ret->body = ask->body;
+    if (strcmp(ask->method, "PUT") == 0 || strcmp(ask->method, "POST") == 0)
+        wire_header(ret, STR("Content-Type: application/octet-stream"));
     pthread_mutex_lock(&remote->lock);
     region = str_copy(arena, str_of(remote->region));
     pthread_mutex_unlock(&remote->lock);
@@ -204,4 +208,10 @@ const struct provider provider_s3 = {
     .moved = moved,
     .remedy = "grant it s3:ListBucket and s3:GetObject there, or use other credentials "
               "(AWS_PROFILE=NAME, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY)",
+    .write_remedy =
+        "grant it s3:PutObject, s3:AbortMultipartUpload and, for prune, s3:DeleteObject "
+        "there, or use other credentials (AWS_PROFILE=NAME)",
+    .put_way = &put_way_s3,
+    .put_method = "PUT",
+    .removes_any = true,
 };

@@ -12,7 +12,7 @@
 
 #include "remote/library_parts.h"
 
-enum { HANDLES_MAX = 16, CONNECT_S = 10, QUIET_S = 30, NEAR_MS = 2000 };
+enum { HANDLES_MAX = 16, CONNECT_S = 10, QUIET_S = 30, NEAR_MS = 2000, LAST_S = 10 };
 
 struct wire {
     const struct library *library;
@@ -156,7 +156,7 @@ static int look_whether_to_go_on(void *data, curl_off_t total, curl_off_t now, c
     (void)up;
     (void)up_now;
 
-    return wire_is_cancelled(exchange->wire);
+    return wire_is_cancelled(exchange->wire) && !exchange->ask->is_last;
 }
 
 static bool is_private_4(uint32_t address)
@@ -247,9 +247,13 @@ static void set_method(const struct exchange *exchange)
     if (strcmp(ask->method, "HEAD") == 0)
         library->curl_easy_setopt(exchange->curl, CURLOPT_NOBODY, 1L);
     else if (strcmp(ask->method, "GET") != 0) {
-        library->curl_easy_setopt(exchange->curl, CURLOPT_POSTFIELDS, ask->body.at);
-        library->curl_easy_setopt(exchange->curl, CURLOPT_POSTFIELDSIZE_LARGE,
-                                  (curl_off_t)ask->body.count);
+        bool has_body = strcmp(ask->method, "DELETE") != 0; /* else libcurl names a type for it */
+
+        if (has_body) {
+            library->curl_easy_setopt(exchange->curl, CURLOPT_POSTFIELDS, ask->body.at);
+            library->curl_easy_setopt(exchange->curl, CURLOPT_POSTFIELDSIZE_LARGE,
+                                      (curl_off_t)ask->body.count);
+        }
         library->curl_easy_setopt(exchange->curl, CURLOPT_CUSTOMREQUEST, ask->method);
     }
 }
@@ -271,6 +275,8 @@ static void set_limits(const struct exchange *exchange)
         library->curl_easy_setopt(curl, CURLOPT_PROXY, "");
         library->curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)NEAR_MS);
     }
+    if (exchange->ask->is_last)
+        library->curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)LAST_S);
     if (exchange->wire->ca_file != NULL)
         library->curl_easy_setopt(curl, CURLOPT_CAINFO, exchange->wire->ca_file);
 }
@@ -332,7 +338,7 @@ static enum status tell_failure(const struct exchange *exchange, CURLcode code, 
     const char *why = exchange->why[0] != '\0' ? exchange->why
                                                : exchange->wire->library->curl_easy_strerror(code);
 
-    if (wire_is_cancelled(exchange->wire))
+    if (wire_is_cancelled(exchange->wire) && !exchange->ask->is_last)
         return fail(err, ERR_CANCELLED, "the program ends");
     if (exchange->was_private)
         return fail(
@@ -391,7 +397,7 @@ enum status wire_exchange(struct wire *wire, const struct wire_ask *ask, struct 
     struct curl_slist *headers = NULL;
 
     *ret = (struct wire_said){0};
-    if (wire_is_cancelled(wire))
+    if (wire_is_cancelled(wire) && !ask->is_last)
         return fail(err, ERR_CANCELLED, "the program ends");
     TRY(check_lines(ask, err));
     exchange.curl = take_handle(wire);

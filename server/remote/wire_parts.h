@@ -31,15 +31,17 @@ struct wire_ask {
     bool is_near;         /* the metadata of this machine: no proxy, and at once or not at all */
     bool refuses_private; /* a public host sent us here: no address of a private network will do */
     bool refuses_local;   /* some host sent us here: no link-local address will do */
+    bool is_last;         /* goes although the wire is cancelled, for a few seconds: it tidies up */
 };
 
 struct wire_said {
     long status;
     struct text headers; /* a line each, as sent */
     struct text body;
-    bool was_cut;    /* the transfer broke: another try may do */
-    bool is_absent;  /* no such host, or nobody listens there */
-    bool is_private; /* it was an address of a private network that answered */
+    bool was_cut;      /* the transfer broke: another try may do */
+    bool is_absent;    /* no such host, or nobody listens there */
+    bool was_repeated; /* another request of the same broke before this one */
+    bool is_private;   /* it was an address of a private network that answered */
 };
 
 void wire_header(struct wire_ask *ask, struct str header);

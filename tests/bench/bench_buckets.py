@@ -11,8 +11,8 @@ import sys
 import threading
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "http"))
-import test_buckets as buckets  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "buckets"))
+import test_reads as buckets  # noqa: E402
 import boto3  # noqa: E402
 import harness  # noqa: E402
 
