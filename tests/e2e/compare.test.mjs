@@ -61,6 +61,47 @@ export const tests = {
     },
   ),
 
+  'a trend is of one series, and of all runs where that is asked': at('?view=trend', async ({ page, url }) => {
+    const of = page.getByRole('combobox', { name: 'of', exact: true });
+    await of.waitFor();
+    assert.equal(await of.inputValue(), 'step_*');
+    const asked = [];
+    page.on('request', (request) => request.url().includes('api/trend') && asked.push(new URL(request.url())));
+    await page.reload();
+    await of.waitFor();
+    await settle(page);
+    assert.ok(
+      asked.filter((one) => !one.searchParams.has('names')).every((one) => one.searchParams.get('like') === 'step_*'),
+    );
+    await of.selectOption('any');
+    await until(page, 'all of them', (now) => now.like === 'any');
+    await settle(page);
+    await page.goto(`${url}?view=trend&like=none_*`);
+    await page.getByText('No run is called none_*').waitFor();
+    await page.getByRole('link', { name: 'The series with most runs' }).click();
+    await until(page, 'the series again', async () => (await of.inputValue()) === 'step_*');
+  }),
+
+  'a shape that changed is the reason; what no row explains is last; the list states two times': at(
+    '?view=compare&a=step_500&b=step_1000',
+    async ({ page, url }) => {
+      const sentence = (await page.locator('.sentence').innerText()).replaceAll('\u202f', ' ');
+      const { rows } = await json(url, 'api/diff?a=step_500&b=step_1000&limit=10000');
+      const [, name, before, after] = /; (\S+): (\S+) → (\S+)\.$/.exec(sentence);
+      const row = rows.find((one) => one.name === name);
+      assert.ok(row.a_shape.startsWith(before) && row.b_shape.startsWith(after) && before !== after, sentence);
+      await page
+        .locator('.table-row', { hasText: name })
+        .getByText(`${before} → ${after}: longer each time`)
+        .first()
+        .waitFor();
+      assert.equal(rows.at(-1).key, 'other');
+      await page.goto(`${url}?view=runs`);
+      const list = (await page.locator('.sentence').innerText()).replaceAll('\u202f', ' ');
+      assert.match(list, /step_1500, takes [\d.]+ ms a step \(median\); step_1000 took [\d.]+ ms\.$/);
+    },
+  ),
+
   'tick two, compare: the older is A; the sentence is the server’s': at('?view=runs', async ({ page, url }) => {
     await page.getByRole('checkbox', { name: 'Compare step_1000' }).check();
     await page.getByRole('checkbox', { name: 'Compare step_500' }).check();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compiles and transfers: what a sample holds, why another has none, and a made reply. */
 import assert from 'node:assert/strict';
-import { changeAnswers, openPage, settle } from './browser.mjs';
+import { changeAnswers, json, openPage, settle } from './browser.mjs';
 
 const words = async (page) => (await page.locator('main').innerText()).replaceAll('\u202f', ' ');
 
@@ -43,6 +43,21 @@ export const tests = {
       const text = await words(page);
       assert.match(text, /^train_step was compiled once in \d+ ms, \d+ % of it in code generation\./);
       for (const part of ['1502', 'tokens: s32[16,65] → s32[24,65]', 'tracing']) assert.ok(text.includes(part), part);
+      /* Over the run each is painted by phase: as high as its share. */
+      const { rows } = await json(url, 'api/compiles?run=step_1500&by=compile&sort=-total_ps');
+      const bar = page.locator('.strip-bar').first();
+      const heights = await bar
+        .locator('rect')
+        .evaluateAll((all) => all.map((one) => [one.getAttribute('class'), Number(one.getAttribute('height')) / 27]));
+      const phases = ['trace', 'lower', 'cache', 'passes', 'codegen', 'autotune', 'compiler', 'other'];
+      const sum = phases.reduce((all, phase) => all + (rows[0][`${phase}_ps`] ?? 0), 0);
+      const told = phases.filter((phase) => (rows[0][`${phase}_ps`] ?? 0) > 0);
+      assert.deepEqual(
+        heights.map(([name]) => name),
+        told.map((phase) => `phase-${phase}`),
+      );
+      for (const [at, phase] of told.entries())
+        assert.ok(Math.abs(heights[at][1] - rows[0][`${phase}_ps`] / sum) < 1e-6, phase);
       await page.locator('main a', { hasText: 'train_step' }).click();
       await settle(page);
       assert.equal(new URL(page.url()).searchParams.get('by'), 'compile');

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { violations } from './axe.mjs';
 import { json, openPage, pass, settle, until } from './browser.mjs';
+import { VIEWS } from './views.mjs';
 
 /* A page whose mouse was taken away. */
 function by(query, body, options = {}) {
@@ -138,6 +139,33 @@ export const tests = {
       assert.ok((await page.locator('.tracks-canvas').boundingBox()).height >= 60, 'rows of the timeline are seen');
     },
     { viewport: { width: 640, height: 360 } },
+  ),
+
+  'at 400 % each page scrolls one way: only tables and the timeline go sideways, in themselves': by(
+    '?run=step_1500&view=overview',
+    async ({ page }) => {
+      const pages = [
+        '?view=runs',
+        '?view=trend',
+        '?view=settings',
+        '?view=compare&a=step_500&b=step_1000',
+        ...Object.keys(VIEWS)
+          .filter((view) => view !== 'compare')
+          .map((view) => `?run=step_1500&view=${view}`),
+        '?run=step_1500&view=ops&as=tree',
+        '?run=step_1500&view=memory&part=heap',
+        '?run=step_1500&view=hlo&module=jit_train_step&as=graph',
+      ];
+      const wide = [];
+      for (const one of pages) {
+        await page.goto(new URL(one, page.url()).href);
+        await settle(page);
+        const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        if (over > 0) wide.push(`${one} by ${over} px`);
+      }
+      assert.deepEqual(wide, []);
+    },
+    { viewport: { width: 320, height: 256 } },
   ),
 
   'in forced colours chosen rows, bars and the focus are seen': by(

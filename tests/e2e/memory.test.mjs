@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory over time, as compiled, as saved: what counts is drawn, named and told under the pointer. */
 import assert from 'node:assert/strict';
-import { changeAnswers, openPage, settle } from './browser.mjs';
+import { changeAnswers, openPage, settle, until } from './browser.mjs';
 
 const GIB = 2 ** 30;
 const MIB = 2 ** 20;
@@ -191,6 +191,46 @@ export const tests = {
       await settle(page);
       assert.match(await words(page), /Memory of keep grew\. Delete them\./);
       assert.doesNotMatch(await words(page), /Else/);
+    } finally {
+      await context.close();
+    }
+  },
+  'what a line holds on several devices is one row that opens, with its sum': async ({ browser, url }) => {
+    const [row] = SNAPSHOTS.rows;
+    const on = (device, value, more) => ({ ...row, device, value, share: value / (6 * MIB), count: 1, ...more });
+    const rows = [
+      on('tpu:0', 2 * MIB),
+      on('tpu:1', 2 * MIB),
+      on('tpu:0', 1.5 * MIB, { name: 'once' }),
+      on('tpu:1', 0.5 * MIB, { source: 'train.py:9' }),
+    ];
+    const { page, context } = await opened(
+      browser,
+      url,
+      { memory: null, hlo: { reason: 'none' } },
+      () => ({ ...SNAPSHOTS, rows, row_count: rows.length, total: 6 * MIB }),
+      (run) => ({ files: [...run.files, { ...run.files[0], format: 'pprof' }] }),
+    );
+    try {
+      await page.goto(`${url}?run=step_1000&view=memory&part=snapshots`);
+      await settle(page);
+      const lines = page.locator('.table-body .table-row');
+      const told = async () => (await lines.allInnerTexts()).map((text) => text.replaceAll(/[\s\u202f]+/g, ' ').trim());
+      assert.deepEqual(
+        (await told()).map((text) => /^\S+/.exec(text)[0]),
+        ['keep', 'once', 'keep'],
+      );
+      assert.match((await told())[0], /^keep train\.py:7, buffer 2 4\.00 2 66\.7 %/);
+      await lines.first().focus();
+      await page.keyboard.press('ArrowRight');
+      await lines.nth(4).waitFor();
+      assert.deepEqual(
+        (await told()).slice(1, 3).map((text) => /tpu:\d/.exec(text)[0]),
+        ['tpu:0', 'tpu:1'],
+      );
+      assert.equal(await lines.nth(3).getAttribute('aria-level'), '1', 'what has no like is no part of it');
+      await page.getByRole('columnheader', { name: 'count' }).getByRole('button').click();
+      await until(page, 'each by itself', async () => (await lines.count()) === rows.length);
     } finally {
       await context.close();
     }

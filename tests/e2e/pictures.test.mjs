@@ -3,7 +3,7 @@
  * What they show is what the server told; a click leads to it; keys reach all. */
 import assert from 'node:assert/strict';
 import { assertAccessible } from './axe.mjs';
-import { address, json, openPage, settle, until } from './browser.mjs';
+import { address, changeAnswers, json, openPage, settle, until } from './browser.mjs';
 
 const RUN = 'step_1000';
 const MODULE = 'jit_train_step';
@@ -140,11 +140,12 @@ export const tests = {
       await until(page, 'open again', async () => (await rows.count()) === count);
       await page.keyboard.press('ArrowDown');
       assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-level')), '2');
-      /* What is unknown is a dash with its reason, never a zero. */
-      const cell = rows.first().locator('[role=gridcell]').nth(3);
-      assert.equal((await words(cell)).trim(), '–');
-      await cell.locator('.op-tree-bar').hover();
-      await page.locator('.tooltip').getByText(root.reasons.flops_share).waitFor();
+      /* What is known of no row is no column: one line says why. */
+      assert.equal(await page.getByRole('columnheader', { name: /of peak/ }).count(), 0);
+      assert.equal(
+        await words(page.locator('.op-tree-unknown')),
+        `No FLOPs of peak and bandwidth of peak: ${root.reasons.flops_share}.`,
+      );
       await assertAccessible(page);
       await page.getByRole('combobox', { name: 'by' }).selectOption('category');
       await until(page, 'by category', (now) => now.first === 'category');
@@ -159,11 +160,48 @@ export const tests = {
     },
   ),
 
+  'a tree of ops has a column of what one op at least is known of': scene(
+    `?run=${RUN}&view=files`,
+    async ({ page, url }) => {
+      await changeAnswers(page, '**/api/op_tree?**', (reply) => {
+        reply.root.children[0].bandwidth_share = 0.25;
+        return reply;
+      });
+      await page.goto(`${url}?run=${RUN}&view=ops&as=tree`);
+      await page.getByRole('columnheader', { name: 'bandwidth of peak' }).waitFor();
+      assert.equal(await page.getByRole('columnheader', { name: 'FLOPs of peak' }).count(), 0);
+      const cells = page.locator('.op-tree-row').first().locator('[role=gridcell]');
+      assert.equal(await cells.count(), 5);
+      assert.match(await words(cells.nth(3)), /25\.0 %/);
+      assert.match(await words(page.locator('.op-tree-unknown')), /^No FLOPs of peak: /);
+    },
+  ),
+
+  'the plan of memory is walked by keys': scene(`?run=${RUN}&view=memory&part=heap`, async ({ page, url }) => {
+    const { points, peak_position: peak } = await json(url, `api/memory?run=${RUN}&view=heap&limit=1`);
+    const chart = page.getByRole('slider', { name: /over its program/ });
+    await chart.focus();
+    const at = points.findIndex((point) => point.position >= peak);
+    assert.equal(await chart.getAttribute('aria-valuenow'), String(at), 'it begins at the peak');
+    for (const [key, place] of [
+      ['ArrowRight', at + 1],
+      ['ArrowLeft', at],
+      ['Home', 0],
+      ['End', points.length - 1],
+    ]) {
+      await page.keyboard.press(key);
+      const position = String(points[place].position);
+      await until(page, `${key} leads to ${position}`, (now) => now.position === position && now.view === 'memory');
+      await until(page, 'it is told', async () => (await chart.getAttribute('aria-valuenow')) === String(place));
+      assert.match(await chart.getAttribute('aria-valuetext'), new RegExp(`^instruction ${points[place].position}\\b`));
+    }
+  }),
+
   'the plan of memory names what is under the pointer, and a click leads to its instruction': scene(
     `?run=${RUN}&view=memory&part=heap`,
     async ({ page, url }) => {
       const plan = await json(url, `api/memory?run=${RUN}&view=heap&buffers=all&limit=5000`);
-      const chart = page.getByRole('img', { name: /over its program/ });
+      const chart = page.getByRole('slider', { name: /over its program/ });
       await chart.waitFor();
       const legend = page.getByRole('list', { name: 'At the peak' });
       await legend.getByText('inputs').waitFor();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables: sorting, filtering, drill-down, keyboard; the flame graph's zoom; steps lead to the timeline. */
 import assert from 'node:assert/strict';
-import { address, json, openPage, settle, until } from './browser.mjs';
+import { address, changeAnswers, json, openPage, settle, until } from './browser.mjs';
 
 function at(query, body) {
   return async ({ browser, url }) => {
@@ -290,6 +290,27 @@ export const tests = {
       /found, [\d.]+.% of (device )?time/.test(await page.locator('.toolbar').innerText()),
     );
   }),
+
+  'a run without a capture time is last; one that is being written is first': async ({ browser, url }) => {
+    const { page, context } = await openPage(browser, url);
+    try {
+      await changeAnswers(page, '**/api/runs?**', (list) => {
+        const made = (name, state, more) => ({ ...list.runs[0], id: name, name, state, started_at: null, ...more });
+        const modified_at = '2040-01-01T00:00:00Z';
+        return {
+          ...list,
+          runs: [made('no clock', 'ready', { modified_at }), ...list.runs, made('now', 'writing', { modified_at })],
+        };
+      });
+      await page.goto(`${url}?view=runs`);
+      await page.getByRole('link', { name: 'no clock' }).waitFor();
+      const names = await page.locator('.table-body .table-row a:first-of-type').allInnerTexts();
+      assert.equal(names[0].trim(), 'now');
+      assert.equal(names.at(-1).trim(), 'no clock');
+    } finally {
+      await context.close();
+    }
+  },
 
   'runs: filter, open, theme': at('?view=runs', async ({ page, url }) => {
     const { runs } = await json(url, 'api/runs?limit=1000');
