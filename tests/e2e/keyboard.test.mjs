@@ -150,7 +150,7 @@ export const tests = {
         '?view=settings',
         '?view=compare&a=step_500&b=step_1000',
         ...Object.keys(VIEWS)
-          .filter((view) => view !== 'compare')
+          .filter((view) => !['compare', 'trend'].includes(view))
           .map((view) => `?run=step_1500&view=${view}`),
         '?run=step_1500&view=ops&as=tree',
         '?run=step_1500&view=memory&part=heap',
@@ -162,6 +162,9 @@ export const tests = {
         await settle(page);
         const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
         if (over > 0) wide.push(`${one} by ${over} px`);
+        const name = page.locator('.header h1').last();
+        if (one.includes('run=step_1500') && (await name.evaluate((h1) => h1.clientWidth)) < 60)
+          wide.push(`${one}: the run has no name`);
       }
       assert.deepEqual(wide, []);
     },

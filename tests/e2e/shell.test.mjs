@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Around the views: palette and help from one list, the dock, a lost server, facets, the hand-over. */
 import assert from 'node:assert/strict';
+import { gzipSync } from 'node:zlib';
 import { changeAnswers, openPage, pass, settle, until } from './browser.mjs';
 import { VIEWS } from './views.mjs';
 
@@ -25,6 +26,37 @@ async function choose(page, words) {
 }
 
 export const tests = {
+  'the first page loads no more than 170 kB of script; graph and charts come when they are opened': async ({
+    browser,
+    url,
+  }) => {
+    const { page, context } = await openPage(browser, url);
+    try {
+      const loaded = new Map();
+      page.on('response', (response) => {
+        const name = new URL(response.url()).pathname;
+        if (name.endsWith('.js')) loaded.set(name.replace(/^.*\//, ''), response.body());
+      });
+      const visit = async (query) => {
+        loaded.clear();
+        await page.goto(url + query);
+        await settle(page);
+        const sizes = await Promise.all([...loaded.values()].map(async (body) => gzipSync(await body).length));
+        return { names: [...loaded.keys()], bytes: sizes.reduce((sum, size) => sum + size, 0) };
+      };
+      const lists = await visit('?view=runs');
+      const first = await visit('?run=step_1000');
+      for (const { bytes, names } of [lists, first])
+        assert.ok(bytes > 20_000 && bytes <= 170_000, `${bytes} bytes: ${names.join()}`);
+      const { names } = await visit('?run=step_1000&view=hlo&module=jit_train_step&as=graph');
+      await page.locator('.hlo-picture[data-painted]').waitFor();
+      const late = [...new Set([...names, ...loaded.keys()])].filter((name) => !first.names.includes(name));
+      assert.ok(late.length > 0, 'the graph comes by itself');
+    } finally {
+      await context.close();
+    }
+  },
+
   'G and a letter opens each page, however fast': at('?run=step_1000', async ({ page, complaints }) => {
     const letters = Object.entries(VIEWS).filter(([view, letter]) => letter !== '' && view !== 'trend'); // of a run
     for (const pause of [20, 40, 80])

@@ -16,7 +16,12 @@ import { UploadedMark } from './uploaded';
 export function ThemeButton() {
   const other = theme.value === 'dark' ? 'light' : 'dark';
   return (
-    <button aria-label={`${other} theme`} data-tip={`${other} theme`} onClick={() => change({ theme: other })}>
+    <button
+      class="rare"
+      aria-label={`${other} theme`}
+      data-tip={`${other} theme`}
+      onClick={() => change({ theme: other })}
+    >
       <Icon name="theme" />
     </button>
   );
@@ -131,7 +136,9 @@ export function Header({ run }: { run: RunDetails | null }) {
               Compare…
             </button>
             <PerfettoButton run={run} />
-            <DownloadMenu run={run} />
+            <span class="rare">
+              <DownloadMenu run={run} />
+            </span>
           </>
         )}
         <CommonActions />

@@ -165,12 +165,15 @@ interface Props {
   local: LocalTrack | null;
 }
 
+const NAMES = 220; // pixels
+const NAMES_SHARE_MAX = 0.4; // of a narrow page
+
 function Timeline({ run, tracks, steps, local }: Props) {
   const state = useMemo(() => new TimelineState(run, tracks.tracks, null, local), [run.id, run.content_id]);
   const find = found.value;
   const search = useSearch(state, find);
   const scroller = useRef<HTMLDivElement>(null);
-  const [names, setNames] = useState(220);
+  const [names, setNames] = useState(() => Math.min(NAMES, Math.round(innerWidth * NAMES_SHARE_MAX)));
   const [lower, setLower] = useState<number | null>(null); // what few tracks leave, until it is dragged
   const [folded, setFolded] = useState(false);
   const below = useRef<HTMLDivElement>(null);
