@@ -30,10 +30,12 @@ enum status capture_bucket_open(struct str place, const char *cache_dir,
     bucket = memory_zeroed(1, sizeof *bucket);
     bucket->remote = remote;
     bucket->arena = arena_create();
-    enum status status = remote_is_read_only(remote)
-                             ? fail(err, ERR_INVALID, "%.*s is a web address, and is only read",
-                                    STR_ARG(remote_name(remote)))
-                             : cache_place(cache_dir, cache, err);
+    enum status status =
+        remote_is_read_only(remote)
+            ? fail(err, ERR_INVALID,
+                   "%.*s is a web address, or a bucket with HMAC keys of Google, and is only read",
+                   STR_ARG(remote_name(remote)))
+            : cache_place(cache_dir, cache, err);
     if (status == OK) {
         snprintf(captures, sizeof captures, "%s/captures", cache);
         snprintf(bucket->directory, sizeof bucket->directory, "%s/XXXXXX", captures);

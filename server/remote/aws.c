@@ -7,7 +7,7 @@
 #include "remote/remote_parts.h"
 
 struct profile_reading {
-    struct str wanted;
+    struct str wanted, session; /* of single sign-on: a section of its own */
     struct aws_profile *profile;
 };
 
@@ -32,10 +32,16 @@ static void take_value(void *data, const struct ini_value *value)
         {"credential_process", &profile->process},
         {"sso_session", &profile->sso},
         {"sso_start_url", &profile->sso},
+        {"sso_region", &profile->sso_region},
+        {"sso_account_id", &profile->account},
+        {"sso_role_name", &profile->sso_role},
         {"addressing_style", &profile->addressing},
         {"ca_bundle", &profile->ca_bundle},
     };
 
+    if (reading->session.count > 0 && str_equal(value->section, reading->session) &&
+        str_equal(value->name, STR("sso_region")) && profile->sso_region.count == 0)
+        profile->sso_region = value->value;
     if (!str_equal(value->section, reading->wanted))
         return;
     profile->is_there = true;
@@ -58,13 +64,17 @@ static void read_profile_file(const char *variable, const char *usual, struct ar
 
 void aws_profile_read(struct str name, struct arena *arena, struct aws_profile *ret)
 {
-    struct profile_reading reading = {name, ret};
+    struct profile_reading reading = {name, STR(""), ret};
     const struct str none = STR("");
 
-    *ret = (struct aws_profile){none, none, none, none, none, none, none, none,
-                                none, none, none, none, none, none, false};
+    *ret = (struct aws_profile){none, none, none, none, none, none, none, none, none,
+                                none, none, none, none, none, none, none, none, false};
     ret->name = name;
     read_profile_file("AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials", arena, &reading);
+    read_profile_file("AWS_CONFIG_FILE", ".aws/config", arena, &reading);
+    if (ret->sso.count == 0 || ret->sso_region.count > 0)
+        return;
+    reading.session = str_format(arena, "sso-session %.*s", STR_ARG(ret->sso));
     read_profile_file("AWS_CONFIG_FILE", ".aws/config", arena, &reading);
 }
 
@@ -150,14 +160,21 @@ static enum status from_profile(struct remote *remote, const struct aws_profile 
                  str_format(ret->arena, "the profile \"%.*s\" of ~/.aws", STR_ARG(profile->name)));
         return OK;
     }
-    if (profile->sso.count > 0 || profile->process.count > 0)
+    *ret_found = profile->sso.count > 0;
+    if (profile->sso.count > 0) {
+        TRY(aws_sso(remote, profile, ret, err));
+        ret->from = str_format(ret->arena, "the single sign-on of the profile \"%.*s\" of ~/.aws",
+                               STR_ARG(profile->name));
+        return OK;
+    }
+    if (profile->process.count > 0)
         return fail(
             err, ERR_UNSUPPORTED,
-            "the profile \"%.*s\" gets its keys by %s, which only AWS's own program supports: run "
-            "`eval \"$(aws configure export-credentials --profile %.*s --format env)\"` first",
-            STR_ARG(profile->name),
-            profile->sso.count > 0 ? "single sign-on" : "credential_process",
-            STR_ARG(profile->name));
+            "the profile \"%.*s\" gets its keys by credential_process, which only AWS's own "
+            "program "
+            "supports: run `eval \"$(aws configure export-credentials --profile %.*s --format "
+            "env)\"` first",
+            STR_ARG(profile->name), STR_ARG(profile->name));
     return OK;
 }
 

@@ -21,6 +21,19 @@ enum status digest_sha256(struct bytes bytes, struct digest *ret, struct error *
     return OK;
 }
 
+enum status digest_sha1_hex(struct bytes bytes, struct arena *arena, struct str *ret,
+                            struct error *err)
+{
+    const struct library *library;
+    uint8_t digest[20];
+
+    TRY(library_load(&library, err));
+    if (library->EVP_Digest(bytes.at, bytes.count, digest, NULL, library->EVP_sha1(), NULL) != 1)
+        return fail(err, ERR_UNSUPPORTED, "libcrypto makes no SHA-1");
+    *ret = hex_of((struct bytes){digest, sizeof digest}, arena);
+    return OK;
+}
+
 enum status digest_hmac(struct bytes key, struct bytes bytes, struct digest *ret, struct error *err)
 {
     const struct library *library;

@@ -14,6 +14,9 @@ struct digest {
 
 struct bytes bytes_of(struct str text);
 MUST_CHECK enum status digest_sha256(struct bytes bytes, struct digest *ret, struct error *err);
+/* The name of a file, and no signature. */
+MUST_CHECK enum status digest_sha1_hex(struct bytes bytes, struct arena *arena, struct str *ret,
+                                       struct error *err);
 MUST_CHECK enum status digest_hmac(struct bytes key, struct bytes bytes, struct digest *ret,
                                    struct error *err);
 /* RS256 by a private key in PEM. */

@@ -150,6 +150,26 @@ static void take_source(const json_t *source, struct arena *arena, struct google
         ret->subject_field = member(format, "subject_token_field_name", arena);
 }
 
+enum status document_keys_sso(struct bytes bytes, struct arena *arena, struct sigv4_key *ret,
+                              int64_t *ret_ends_s, struct error *err)
+{
+    json_t *object = load(bytes, err);
+    int64_t ends_ms = 0;
+
+    if (object == NULL)
+        return ERR_FORMAT;
+    const json_t *keys = json_object_get(object, "roleCredentials");
+
+    *ret = (struct sigv4_key){member(keys, "accessKeyId", arena),
+                              member(keys, "secretAccessKey", arena),
+                              member(keys, "sessionToken", arena)};
+    bool whole = ret->id.count > 0 && ret->secret.count > 0 && number(keys, "expiration", &ends_ms);
+
+    json_decref(object);
+    *ret_ends_s = ends_ms / 1000;
+    return whole ? OK : fail(err, ERR_FORMAT, "the single sign-on answers without a key");
+}
+
 enum status document_google_file(struct bytes bytes, struct arena *arena, struct google_file *ret,
                                  struct error *err)
 {

@@ -45,6 +45,10 @@ MUST_CHECK enum status document_token(struct bytes bytes, int64_t now_s, struct 
 MUST_CHECK enum status document_keys_json(struct bytes bytes, struct arena *arena,
                                           struct sigv4_key *ret, int64_t *ret_ends_s,
                                           struct error *err);
+/* {"roleCredentials": {...}} of its single sign-on. */
+MUST_CHECK enum status document_keys_sso(struct bytes bytes, struct arena *arena,
+                                         struct sigv4_key *ret, int64_t *ret_ends_s,
+                                         struct error *err);
 MUST_CHECK enum status document_keys_xml(struct bytes bytes, struct arena *arena,
                                          struct sigv4_key *ret, int64_t *ret_ends_s,
                                          struct error *err);

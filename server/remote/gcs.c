@@ -11,7 +11,7 @@
 #include "remote/digest_parts.h"
 #include "remote/remote_parts.h"
 
-static enum status begin(struct remote *remote, struct error *err)
+enum status gcs_begin(struct remote *remote, struct error *err)
 {
     struct str host = environment("STORAGE_EMULATOR_HOST");
 
@@ -118,7 +118,7 @@ static struct str list_query(struct str prefix, struct str next, unsigned count,
 
 const struct provider provider_gcs = {
     .title = "Google Cloud Storage",
-    .begin = begin,
+    .begin = gcs_begin,
     .find = find,
     .prepare = prepare,
     .list_query = list_query,

@@ -3,6 +3,8 @@
  *
  *   GOOGLE_APPLICATION_CREDENTIALS    gcloud's file    this machine's metadata    nobody
  *
+ * Before gcloud's file, HMAC keys are taken: GS_ACCESS_KEY_ID and GS_SECRET_ACCESS_KEY.
+ *
  * A file is of a service account (a claim signed with its key), of a user (a token that renews),
  * or of another party whose token Google takes (workload identity).
  * https://google.aip.dev/auth
@@ -224,6 +226,29 @@ static struct str usual_file(struct arena *arena)
     return place.count > 0
                ? str_format(arena, "%.*s/application_default_credentials.json", STR_ARG(place))
                : home_file(".config/gcloud/application_default_credentials.json", arena);
+}
+
+bool google_has_keys(void)
+{
+    return environment("GOOGLE_APPLICATION_CREDENTIALS").count == 0 &&
+           (environment("GS_ACCESS_KEY_ID").count > 0 ||
+            environment("GS_SECRET_ACCESS_KEY").count > 0);
+}
+
+enum status google_find_keys(struct remote *remote, struct credentials *ret, struct error *err)
+{
+    struct str id = environment("GS_ACCESS_KEY_ID"), secret = environment("GS_SECRET_ACCESS_KEY");
+    (void)remote;
+
+    if (id.count == 0 || secret.count == 0)
+        return fail(
+            err, ERR_INVALID,
+            "only one of GS_ACCESS_KEY_ID and GS_SECRET_ACCESS_KEY is set: set both or neither");
+    ret->key = (struct sigv4_key){id, secret, STR("")};
+    ret->who = str_format(ret->arena, "the HMAC key %.*s", STR_ARG(id));
+    ret->from = STR("GS_ACCESS_KEY_ID in the environment");
+    ret->passed = STR("");
+    return OK;
 }
 
 enum status google_find(struct remote *remote, struct credentials *ret, struct error *err)

@@ -30,6 +30,7 @@
     X(curl_slist_free_all)
 
 #define CRYPTO_CALLS(X)                                                                            \
+    X(EVP_sha1)                                                                                    \
     X(EVP_sha256)                                                                                  \
     X(EVP_Digest)                                                                                  \
     X(HMAC)                                                                                        \

@@ -155,7 +155,8 @@ bool remote_is_read_only(const struct remote *remote)
 static enum status check_writable(const struct remote *remote, struct str key, struct error *err)
 {
     if (remote_is_read_only(remote))
-        return fail(err, ERR_UNSUPPORTED, "%.*s: a web address is read only",
+        return fail(err, ERR_UNSUPPORTED,
+                    "%.*s: a web address, and a bucket with HMAC keys of Google, is read only",
                     STR_ARG(remote->name));
     return key.count > 0 ? OK
                          : fail(err, ERR_INVALID, "%.*s names a bucket and no object in it",

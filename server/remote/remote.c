@@ -21,7 +21,8 @@ static const struct provider *provider_of(const struct address *address)
 
     for (size_t i = 0; i < COUNT(all); i++)
         if (str_equal(address->scheme, str_of(all[i].scheme)))
-            return all[i].provider;
+            return all[i].provider == &provider_gcs && google_has_keys() ? &provider_gcs_keys
+                                                                         : all[i].provider;
     return NULL;
 }
 

@@ -105,7 +105,8 @@ struct provider {
     const char *put_method; /* "PUT" */
     bool removes_any;       /* what is removed is of any version: it is looked at before */
 };
-extern const struct provider provider_s3, provider_gcs, provider_azure, provider_web;
+extern const struct provider provider_s3, provider_gcs, provider_gcs_keys, provider_azure,
+    provider_web;
 
 struct remote {
     struct arena *arena;
@@ -161,6 +162,7 @@ MUST_CHECK enum status secret_file(struct str path, struct arena *arena, struct 
 struct aws_profile { /* of both files; "" not said */
     struct str name, key, secret, token, region, endpoint, role, source, token_file, process, sso,
         addressing, ca_bundle, session;
+    struct str sso_region, account, sso_role; /* `sso`: its session's name, or its start URL */
     bool is_there;
 };
 void aws_profile_read(struct str name, struct arena *arena, struct aws_profile *ret);
@@ -172,11 +174,20 @@ enum status aws_web_identity(struct remote *remote, struct str role, struct str 
 enum status aws_assume_role(struct remote *remote, struct str role, struct str session,
                             const struct sigv4_key *source, struct credentials *ret,
                             struct error *err);
+/* aws_sso.c */
+enum status aws_sso(struct remote *remote, const struct aws_profile *profile,
+                    struct credentials *ret, struct error *err);
 enum status aws_container(struct remote *remote, struct credentials *ret, struct error *err);
 enum status aws_machine(struct remote *remote, struct credentials *ret, struct error *err);
 /* web.c: the file, after its redirects. */
 MUST_CHECK enum status web_look(struct remote *remote, struct remote_object *ret,
                                 struct arena *arena, struct error *err);
+/* gcs.c: where Google is asked. */
+MUST_CHECK enum status gcs_begin(struct remote *remote, struct error *err);
+/* google.c: HMAC keys are in the environment, and nothing that stands before them. They sign as S3
+ * does, for Google's XML interface, which is S3's. */
+bool google_has_keys(void);
+enum status google_find_keys(struct remote *remote, struct credentials *ret, struct error *err);
 /* gcs_put.c */
 struct str gcs_put_query(const struct put *put, struct arena *arena);
 /* google.c, azure_find.c */

@@ -198,6 +198,26 @@ static bool moved(struct remote *remote, const struct wire_said *said)
     return taken;
 }
 
+/* Google's XML interface takes S3's requests, signed by its HMAC keys. */
+static enum status begin_google(struct remote *remote, struct error *err)
+{
+    TRY(gcs_begin(remote, err));
+    snprintf(remote->region, sizeof remote->region, "auto");
+    remote->is_given = remote->is_path_style = true;
+    return OK;
+}
+
+const struct provider provider_gcs_keys = {
+    .title = "Google Cloud Storage",
+    .begin = begin_google,
+    .find = google_find_keys,
+    .prepare = prepare,
+    .list_query = list_query,
+    .read_list = document_s3_list,
+    .remedy = "give the account of the HMAC key the role Storage Object Viewer on the bucket, or "
+              "unset GS_ACCESS_KEY_ID to use another identity",
+};
+
 const struct provider provider_s3 = {
     .title = "S3",
     .begin = begin,

@@ -65,6 +65,8 @@ static void read_other(unsigned which, struct bytes bytes, struct arena *arena)
         break;
     case 4:
         (void)!document_keys_json(bytes, arena, &key, &time, &(struct error){0});
+        (void)!document_keys_sso(bytes, arena, &key, &time, &(struct error){0});
+        (void)!document_upload(bytes, arena, &text, &(struct error){0});
         break;
     case 5:
         (void)!document_keys_xml(bytes, arena, &key, &time, &(struct error){0});
