@@ -6,9 +6,11 @@
  *
  * XLA:CPU draws an arrow to what a call starts at once. What waits for a result starts when that is
  * there, from the thread that made it, and the arrow leads to that. So a program's executions are
- * joined with its calls by their order. The first call goes with the first execution, unless that
- * began before it, or more executions are there than calls: then some were called before the
- * recording began. Calls behind the last execution were not run within the recording.
+ * joined with its calls by their order; where run ids do not tell it, because several programs bear
+ * the name, those first whose arrow leads to a call of that name. The first call goes with the
+ * first execution, unless that began before it, or more executions are there than calls: then some
+ * were called before the recording began. Calls behind the last execution were not run within the
+ * recording.
  */
 #include "analyse/attribute/attribute_parts.h"
 
@@ -16,7 +18,7 @@
 #include <string.h>
 
 #include "analyse/device/call_names.h"
-#include "analyse/device/launch.h"
+#include "analyse/device/launched_from.h"
 #include "base/bisect.h"
 #include "base/memory.h"
 
@@ -26,6 +28,7 @@ struct call {
     uint32_t program; /* of the names of programs */
     int64_t start_ps;
     slice_id slice;
+    bool taken; /* by an execution whose arrow leads here */
 };
 
 struct called { /* an execution */
@@ -109,7 +112,7 @@ static void add_call(struct calls *calls, slice_id slice, int64_t start_ps, bool
         calls->capacity = calls->capacity == 0 ? 256 : 2 * calls->capacity;
         calls->items = memory_resize(calls->items, calls->capacity, sizeof *calls->items);
     }
-    calls->items[calls->count++] = (struct call){program - 1, start_ps, slice};
+    calls->items[calls->count++] = (struct call){program - 1, start_ps, slice, false};
 }
 
 enum name_role { NAME_UNSEEN, NAME_OTHER, NAME_EXECUTES, NAME_FUNCTION };
@@ -311,6 +314,98 @@ static void join(struct attribute_work *work, const struct called *called, uint3
     }
 }
 
+/* By execution: the slice of the op that ran first. */
+static slice_id *find_first_ops(const struct attribute_work *work)
+{
+    slice_id *first = memory_resize(NULL, work->execution_count, sizeof *first);
+    int64_t *start_ps = memory_resize(NULL, work->execution_count, sizeof *start_ps);
+
+    for (uint32_t i = 0; i < work->execution_count; i++) {
+        first[i] = NO_SLICE;
+        start_ps[i] = INT64_MAX;
+    }
+    for (uint32_t i = 0; i < work->entry_count; i++) {
+        const struct attributed *entry = &work->entries[i];
+
+        if (entry->execution == NO_EXECUTION || entry->start_ps >= start_ps[entry->execution])
+            continue;
+        start_ps[entry->execution] = entry->start_ps;
+        first[entry->execution] = entry->slice;
+    }
+    free(start_ps);
+    return first;
+}
+
+/* The call of that program in which the slice lies; NULL: in none. */
+static struct call *call_around(const struct calls *calls, const struct map64 *by_slice,
+                                uint32_t program, slice_id slice)
+{
+    struct launch_call at;
+    uint32_t index;
+
+    for (int up = 0; up < ANCESTORS_MAX && launch_read(calls->reader, slice, &at); up++) {
+        if (map64_get(by_slice, slice, &index) && calls->items[index].program == program)
+            return &calls->items[index];
+        slice = at.parent;
+    }
+    return NULL;
+}
+
+/* The order of calls is not that of executions where programs of one name run at once. */
+static void join_by_arrows(struct attribute_work *work, struct calls *calls,
+                           const struct called *called, uint32_t count, const bool *shared)
+{
+    slice_id *first = find_first_ops(work);
+    struct map64 by_slice = {0};
+
+    calls->reader = launch_reader_create(calls->trace);
+    for (uint32_t i = 0; i < calls->count; i++)
+        *map64_at(&by_slice, calls->items[i].slice, i) = i;
+    for (uint32_t i = 0; i < count; i++) {
+        slice_id slice = first[called[i].execution], from;
+        struct call *call;
+
+        if (!shared[called[i].program] || slice == NO_SLICE)
+            continue;
+        from = launched_from(calls->trace, calls->reader, slice);
+        call = from == NO_SLICE ? NULL : call_around(calls, &by_slice, called[i].program, from);
+        if (call == NULL)
+            continue;
+        call->taken = true;
+        work->executions[called[i].execution].launch = call->slice;
+    }
+    launch_reader_free(calls->reader);
+    map64_free(&by_slice);
+    free(first);
+}
+
+/* What arrows did not join, in its order. */
+static uint32_t leave_out_joined(const struct attribute_work *work, struct calls *calls,
+                                 struct called *called, uint32_t count)
+{
+    uint32_t kept = 0, calls_kept = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (work->executions[called[i].execution].launch == NO_SLICE)
+            called[kept++] = called[i];
+    }
+    for (uint32_t i = 0; i < calls->count; i++) {
+        if (!calls->items[i].taken)
+            calls->items[calls_kept++] = calls->items[i];
+    }
+    calls->count = calls_kept;
+    return kept;
+}
+
+static bool is_any(const bool *items, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (items[i])
+            return true;
+    }
+    return false;
+}
+
 void calls_find(struct attribute_work *work, uint32_t told_count)
 {
     const struct trace *trace = work->trace;
@@ -327,6 +422,10 @@ void calls_find(struct attribute_work *work, uint32_t told_count)
 
     if (count > 0)
         find_calls(&calls);
+    if (count > 0 && is_any(shared, calls.program_count)) {
+        join_by_arrows(work, &calls, called, count, shared);
+        count = leave_out_joined(work, &calls, called, count);
+    }
     for (uint32_t from = 0, to; from < count; from = to) {
         for (to = from; to < count && called[to].program == called[from].program;)
             to++;

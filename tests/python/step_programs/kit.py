@@ -11,6 +11,7 @@ A program is a function marked @program. It gets a Run, does its loop between ru
     idle      the share of the steps in which the device had nothing to do
     ops       {step: {module: executions}}: what belongs to a step; a module not listed there did not run in it
     rough     true where single times are off by a moment, and only sums exact: another thread took them, or at another place of the loop
+    mark_s    what making a mark takes, where steps are so short that it counts: a clock within the mark does not see it
     load      what ran or waited for a core, for each core
     unknown   true where no step time with a reason is a right answer, too
 

@@ -192,6 +192,33 @@ def learner_waits_for_actors(run):
 
 
 @program
+def actors_call_what_the_learner_calls(run):
+    """The same, but all three are programs of one name, and the learner's waits for what is made of an actor's result before it runs."""
+    learn, state = on(0, "play", 12)
+    actors, seen, times = [on(device, "play", 9) for device in (1, 2, 3)], queue.Queue(1), []
+
+    def act(step, state):
+        for _ in range(4):
+            state, _ = step(state)
+            seen.put(jax.device_get(state))
+    jax.block_until_ready(state + jax.device_put(jax.device_get(state), jax.devices()[0]) * 1e-6)
+    threads = [threading.Thread(target=act, args=actor) for actor in actors]
+    with run.record():
+        for thread in threads:
+            thread.start()
+        for number in range(12):
+            begun = now()
+            with mark(number):
+                state, loss = learn(state + jax.device_put(seen.get(), jax.devices()[0]) * 1e-6)
+                loss.block_until_ready()
+            times.append(now() - begun)
+        for thread in threads:
+            thread.join()
+    return {"count": 12, "first": 0, "step_s": times, "span_s": times, "family": "train",
+            "ops": {str(k): {"jit_play": 1} for k in (0, 1, 5)}}
+
+
+@program
 def stages_ahead(run):
     """Four stages on four devices, four micro-batches a step go through them one behind the other; nobody waits."""
     stages = [on(device, f"stage_{device}", 3) for device in range(4)]

@@ -147,6 +147,63 @@ static void a_device_of_others_is_in_no_mean(void **state)
     run_end(&run);
 }
 
+/* A call of the runtime's that gives a task to a pool, whose op then runs there; `from` and `to`:
+ * an arrow of that number, 0 none. */
+static void call_of_f(struct made_run *run, track_id thread, int64_t at_ps, uint64_t arrow)
+{
+    run_slice(run, thread, at_ps, 4, "PjitFunction(f)", KIND_HOST);
+    run_slice(run, thread, at_ps + 1, 2, "CommonPjRtLoadedExecutable::ExecuteHelper", KIND_HOST);
+    if (arrow != 0)
+        sink_flow(run->made.sink, FLOW_FROM, sink_name(run->made.sink, STR("task")), arrow);
+}
+
+static void task_of_f(struct made_run *run, track_id pool, int64_t at_ps, uint64_t program,
+                      uint64_t arrow)
+{
+    run_slice(run, pool, at_ps - 1, 0, "ThreadpoolListener::StartRegion", KIND_HOST);
+    sink_flow(run->made.sink, FLOW_TO, sink_name(run->made.sink, STR("task")), arrow);
+    run_cpu_op(run, pool, at_ps, 20, "dot.1", (int64_t)program, at_ps, program == 7 ? 0 : 1, 0);
+}
+
+/*  python   |0 f    ||1 f    ||2 f    ||3 f    |      its f waits for another's result: no arrow
+ *  actor   f1 f2                                      called before f of step 0,
+ *  pool 0      | f 0 |  | f 1 |  | f 2 |  | f 3 |     program 7
+ *  pool 1   |f1|             |f2|                     program 8 of the same name: f2 runs after f 0
+ */
+static void what_an_actor_calls_by_the_same_name_is_its_own(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    run_program(&run, 7, "jit_f", 99, instructions);
+    run_program(&run, 8, "jit_f", 98, instructions);
+    track_id python = run_thread(&run, "python"), actor = run_thread(&run, "actor");
+    const track_id pools[] = {run_thread(&run, "pool 0"), run_thread(&run, "pool 1")};
+    for (uint64_t i = 0; i < 2; i++)
+        call_of_f(&run, actor, 5 + 10 * (int64_t)i, 1 + i);
+    for (int64_t i = 0; i < 4; i++) {
+        run_slice(&run, python, 100 + 100 * i, 90, "train", KIND_HOST);
+        run_int(&run, "_r", 1);
+        run_int(&run, "step_num", i);
+        call_of_f(&run, python, 110 + 100 * i, 0);
+        run_slice(&run, pools[0], 125 + 100 * i, 1, "ThreadpoolListener::Record", KIND_HOST);
+        sink_flow(run.made.sink, FLOW_FROM, sink_name(run.made.sink, STR("task")),
+                  (uint64_t)(11 + i));
+        task_of_f(&run, pools[0], 130 + 100 * i, 7, (uint64_t)(11 + i));
+    }
+    task_of_f(&run, pools[1], 20, 8, 1);
+    task_of_f(&run, pools[1], 230, 8, 2);
+    run_finish(&run);
+
+    struct steps steps = find(&run);
+
+    CHECK_INT("steps", steps.count, 4);
+    for (uint32_t i = 0; i < steps.count; i++)
+        CHECK_INT("ops of the step", steps.items[i].work_count, 1);
+    run_end(&run);
+}
+
 static void rows_show_the_work(void **state)
 {
     (void)state;
@@ -195,6 +252,7 @@ int main(void)
         cmocka_unit_test(executions_begin_with_the_first),
         cmocka_unit_test(marks_begin_with_the_first),
         cmocka_unit_test(a_device_of_others_is_in_no_mean),
+        cmocka_unit_test(what_an_actor_calls_by_the_same_name_is_its_own),
         cmocka_unit_test(rows_show_the_work),
     };
 
