@@ -413,17 +413,23 @@ static void judge_at_speed(const struct check_work *work, bool fills, const stru
     bool is_longer = ret->shift.delta > ret->allowed, may_be = ret->shift.high > ret->allowed;
     int64_t median = ret->shift.a_median;
 
-    ret->seen_from = seen_from_of(fills ? more : even, median);
+    ret->seen_from = seen_from_of(fills && even->answer == JUDGED_OK ? more : even, median);
     if (is_worse && may_be) {
         ret->answer = JUDGED_REGRESSED;
         ret->reason = NULL;
     } else if (is_worse) {
         say_maybe(ret, "its steps do more or wait longer, though they took less time");
-    } else if ((lasts || even->answer == JUDGED_MAYBE) && may_be) {
+    } else if (does_more && may_be) {
+        say_maybe(ret, "its steps do more work, but they wait, too, and their times do not tell "
+                       "whether they became longer; use a baseline of several runs");
+    } else if (more->answer == JUDGED_MAYBE && may_be) {
+        say_maybe(ret, "its steps may do more work; use a baseline of several runs");
+    } else if ((lasts && may_be) || (even->answer == JUDGED_MAYBE && is_longer)) {
         say_maybe(ret, "its steps may wait longer; use a baseline of several runs");
     } else if (is_longer) {
-        say_maybe(ret, "the same ops took longer, as they do while others use the processor; use "
-                       "a baseline of several runs");
+        say_maybe(ret, "the same ops took longer: other programs used the processor, or the ops "
+                       "became slower; one run of each cannot tell which, a baseline of several "
+                       "runs can");
     } else if (rule->must_see > 0 && (double)ret->seen_from > rule->must_see * (double)median) {
         say_maybe(ret, "a slowdown of the size to be detected may have been missed");
         ret->answer = JUDGED_UNKNOWN;

@@ -12,40 +12,56 @@
 #define COMMON_LEAST 0.5 /* of each run's ops, by time: else no speed can be told */
 #define FILLED_LEAST 0.8 /* of a mean step, while ops ran */
 
+enum likeness { /* of a match */
+                OTHER_WORK,
+                SCALED_WORK, /* the same on other shapes, whose costs are known */
+                SAME_WORK,   /* on the same shapes */
+};
+
 struct valuing {
     const struct measured *sides; /* [2] */
     const struct match *matches;
     uint32_t count;
-    const bool *common;     /* by match: the same work, as often as it is counted */
-    const double *price_ps; /* of those: one event in a */
+    const enum likeness *likeness; /* by match */
+    const double *scale;           /* how much more one event does in b */
+    const double *price_ps;        /* of what is no other work: one event in a */
 };
 
-static bool computes_the_same(const struct match_op *a, const struct match_op *b)
+static bool computes_alike(const struct match_op *a, const struct match_op *b)
 {
-    if (a->structure == 0 || b->structure == 0)
-        return a->fingerprint != 0 && a->fingerprint == b->fingerprint &&
-               str_equal(a->name, b->name);
-    return a->structure == b->structure && str_equal(a->opcode, b->opcode) &&
-           str_equal(a->shape, b->shape) && a->leaf_count == b->leaf_count &&
+    return str_equal(a->opcode, b->opcode) && a->leaf_count == b->leaf_count &&
            (a->leaf_count == 0 ||
             memcmp(a->leaves, b->leaves, a->leaf_count * sizeof *a->leaves) == 0);
 }
 
-static bool is_common(const struct measured sides[2], const struct match *match)
+static enum likeness likeness_of(const struct match_op *a, const struct match_op *b)
+{
+    if (a->structure == 0 || b->structure == 0)
+        return a->fingerprint != 0 && a->fingerprint == b->fingerprint &&
+                       str_equal(a->name, b->name)
+                   ? SAME_WORK
+                   : OTHER_WORK;
+    if (!computes_alike(a, b))
+        return OTHER_WORK;
+    return a->structure == b->structure && str_equal(a->shape, b->shape) ? SAME_WORK : SCALED_WORK;
+}
+
+static enum likeness least_likeness(const struct measured sides[2], const struct match *match)
 {
     if (match->a_count == 0 || match->b_count == 0)
-        return false;
+        return OTHER_WORK;
     const struct match_op *first = &sides[0].ops.items[match->a[0]];
+    enum likeness ret = SAME_WORK;
 
-    for (uint32_t i = 1; i < match->a_count; i++) {
-        if (!computes_the_same(first, &sides[0].ops.items[match->a[i]]))
-            return false;
+    for (uint32_t i = 0; i < match->a_count + match->b_count; i++) {
+        const struct match_op *op = i < match->a_count
+                                        ? &sides[0].ops.items[match->a[i]]
+                                        : &sides[1].ops.items[match->b[i - match->a_count]];
+        enum likeness likeness = likeness_of(first, op);
+
+        ret = likeness < ret ? likeness : ret;
     }
-    for (uint32_t i = 0; i < match->b_count; i++) {
-        if (!computes_the_same(first, &sides[1].ops.items[match->b[i]]))
-            return false;
-    }
-    return true;
+    return ret;
 }
 
 static const uint32_t *items_of(const struct match *match, int side, uint32_t *ret_count)
@@ -76,11 +92,58 @@ static struct sum sum_of(const struct measured *side, const struct match *match,
     return ret;
 }
 
+struct cost { /* of one execution, the mean of a match's; NAN unknown */
+    double flops, bytes;
+};
+
+static struct cost cost_of(const struct measured *side, const struct match *match, int which)
+{
+    struct cost ret = {0};
+    double events = 0;
+    uint32_t count;
+    const uint32_t *items = items_of(match, which, &count);
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct attribution *attribution = side->ops.hosts[items[i]]->attribution;
+        uint32_t op = side->ops.ops[items[i]];
+
+        if (attribution->costs == NULL || attribution->totals == NULL)
+            return (struct cost){NAN, NAN};
+        double times = (double)attribution->totals[op].event_count;
+
+        ret.flops += attribution->costs[op].flops * times;
+        ret.bytes += attribution->costs[op].bytes * times;
+        events += times;
+    }
+    return (struct cost){ret.flops / events, ret.bytes / events};
+}
+
+/* How much more an event of b does: by its FLOPs or its bytes, whichever changed less; a loop
+ * itself does nothing, and no more. 0: neither is known. */
+static double scale_of(const struct measured sides[2], const struct match *match)
+{
+    struct cost a = cost_of(&sides[0], match, 0), b = cost_of(&sides[1], match, 1);
+    double by_flops = b.flops / a.flops, by_bytes = b.bytes / a.bytes;
+    bool has_flops = isfinite(by_flops) && by_flops > 0;
+    bool has_bytes = isfinite(by_bytes) && by_bytes > 0;
+
+    if (a.bytes == 0 && b.bytes == 0)
+        return 1;
+    if (has_flops && has_bytes)
+        return fabs(log(by_flops)) < fabs(log(by_bytes)) ? by_flops : by_bytes;
+    return has_flops ? by_flops : has_bytes ? by_bytes : 0;
+}
+
 struct worth {     /* of one step, or several */
     double common; /* ps: what both runs do the same, at a's speed, */
     double took;   /* and what it took here */
     double changed;
 };
+
+static double price_of(const struct valuing *valuing, int which, uint32_t match)
+{
+    return valuing->price_ps[match] * (which == 1 ? valuing->scale[match] : 1);
+}
 
 static struct worth worth_of(const struct valuing *valuing, int which, uint32_t step)
 {
@@ -90,8 +153,8 @@ static struct worth worth_of(const struct valuing *valuing, int which, uint32_t 
         struct sum sum =
             sum_of(&valuing->sides[which], &valuing->matches[i], which, step, step + 1);
 
-        if (valuing->common[i]) {
-            ret.common += sum.events * valuing->price_ps[i];
+        if (valuing->likeness[i] != OTHER_WORK) {
+            ret.common += sum.events * price_of(valuing, which, i);
             ret.took += sum.took;
         } else {
             ret.changed += sum.took;
@@ -123,8 +186,33 @@ static struct worth value_steps(const struct valuing *valuing, int which, struct
     return sum;
 }
 
-/* The op whose other count says most of the change. */
-static struct str tell_most(const struct valuing *valuing, struct arena *arena)
+/* What became of one match, whose counts of a step are given. */
+static struct str tell_change(const struct valuing *valuing, uint32_t index, double a_times,
+                              double b_times, struct arena *arena)
+{
+    const struct match *match = &valuing->matches[index];
+    int of = match->b_count > 0;
+    struct str name = valuing->sides[of].ops.items[of == 1 ? match->b[0] : match->a[0]].name;
+
+    if (match->a_count == 0)
+        return str_format(arena, "%.*s is new", STR_ARG(name));
+    if (match->b_count == 0)
+        return str_format(arena, "%.*s is gone", STR_ARG(name));
+    if (valuing->likeness[index] == OTHER_WORK)
+        return str_format(arena,
+                          least_likeness(valuing->sides, match) == OTHER_WORK
+                              ? "%.*s computes something else"
+                              : "%.*s works on other shapes",
+                          STR_ARG(name));
+    if (a_times != b_times)
+        return str_format(arena, "%.*s ran %.6g times instead of %.6g", STR_ARG(name), b_times,
+                          a_times);
+    return str_format(arena, "%.*s does %.3g times as much a call", STR_ARG(name),
+                      valuing->scale[index]);
+}
+
+/* The op whose other count, or size, says most of the change. */
+static struct str tell_most(const struct valuing *valuing, double slower, struct arena *arena)
 {
     const struct measured *sides = valuing->sides;
     double most_ps = 0;
@@ -135,21 +223,15 @@ static struct str tell_most(const struct valuing *valuing, struct arena *arena)
         struct sum a = sum_of(&sides[0], match, 0, 0, sides[0].step_count);
         struct sum b = sum_of(&sides[1], match, 1, 0, sides[1].step_count);
         double a_times = a.events / sides[0].step_count, b_times = b.events / sides[1].step_count;
-        double more_ps = valuing->common[i]
-                             ? fabs(b_times - a_times) * valuing->price_ps[i]
-                             : fabs(b.took / sides[1].step_count - a.took / sides[0].step_count);
+        double more_ps =
+            valuing->likeness[i] != OTHER_WORK
+                ? fabs(b_times * valuing->scale[i] - a_times) * valuing->price_ps[i]
+                : fabs(b.took / slower / sides[1].step_count - a.took / sides[0].step_count);
 
         if (more_ps <= most_ps)
             continue;
         most_ps = more_ps;
-        int of = match->b_count > 0;
-        struct str name = sides[of].ops.items[of == 1 ? match->b[0] : match->a[0]].name;
-        ret = valuing->common[i]    ? str_format(arena, "%.*s ran %.6g times instead of %.6g",
-                                                 STR_ARG(name), b_times, a_times)
-              : match->a_count == 0 ? str_format(arena, "%.*s is new", STR_ARG(name))
-              : match->b_count == 0
-                  ? str_format(arena, "%.*s is gone", STR_ARG(name))
-                  : str_format(arena, "%.*s computes something else", STR_ARG(name));
+        ret = tell_change(valuing, i, a_times, b_times, arena);
     }
     return ret;
 }
@@ -162,7 +244,8 @@ static bool each_as_often(const struct valuing *valuing)
         struct sum a = sum_of(&sides[0], &valuing->matches[i], 0, 0, sides[0].step_count);
         struct sum b = sum_of(&sides[1], &valuing->matches[i], 1, 0, sides[1].step_count);
 
-        if (!valuing->common[i] || a.events * sides[1].step_count != b.events * sides[0].step_count)
+        if (valuing->likeness[i] != SAME_WORK ||
+            a.events * sides[1].step_count != b.events * sides[0].step_count)
             return false;
     }
     return true;
@@ -187,30 +270,48 @@ static bool is_on_host(const struct run_traces *run)
     return true;
 }
 
-/* Which matches are the same work, what each event of it is worth, and how much all of it is. */
-static bool find_common(struct valuing *valuing, struct arena *arena)
+/* Matches of at least that likeness are common; the share of it in each run's ops, the less. */
+static double take_common(const struct measured sides[2], const struct valuing *valuing,
+                          enum likeness least, enum likeness *likeness, double *scale,
+                          double *price_ps)
 {
-    const struct measured *sides = valuing->sides;
-    bool *common = arena_array(arena, bool, (size_t)valuing->count + 1);
-    double *price_ps = arena_array(arena, double, (size_t)valuing->count + 1);
     double of_all[2] = {0}, of_both[2] = {0};
 
     for (uint32_t i = 0; i < valuing->count; i++) {
+        const struct match *match = &valuing->matches[i];
         struct sum sums[2];
 
         for (int side = 0; side < 2; side++) {
-            sums[side] =
-                sum_of(&sides[side], &valuing->matches[i], side, 0, sides[side].step_count);
+            sums[side] = sum_of(&sides[side], match, side, 0, sides[side].step_count);
             of_all[side] += sums[side].took;
         }
-        common[i] = is_common(sides, &valuing->matches[i]) && sums[0].events > 0;
-        for (int side = 0; common[i] && side < 2; side++)
+        likeness[i] = sums[0].events > 0 ? least_likeness(sides, match) : OTHER_WORK;
+        scale[i] = likeness[i] == SCALED_WORK ? scale_of(sides, match) : 1;
+        if (likeness[i] < least || scale[i] <= 0)
+            likeness[i] = OTHER_WORK;
+        for (int side = 0; likeness[i] != OTHER_WORK && side < 2; side++)
             of_both[side] += sums[side].took;
-        price_ps[i] = common[i] ? sums[0].took / sums[0].events : 0;
+        price_ps[i] = likeness[i] != OTHER_WORK ? sums[0].took / sums[0].events : 0;
     }
-    valuing->common = common;
+    return fmin(of_both[0] / of_all[0], of_both[1] / of_all[1]);
+}
+
+/* What both runs do, and what each event of it is worth. What changed its shapes speaks only where
+ * the rest is too little: how fast an op is depends on them, too. */
+static bool find_common(struct valuing *valuing, struct arena *arena)
+{
+    enum likeness *likeness = arena_array(arena, enum likeness, (size_t)valuing->count + 1);
+    double *scale = arena_array(arena, double, (size_t)valuing->count + 1);
+    double *price_ps = arena_array(arena, double, (size_t)valuing->count + 1);
+    double share = 0;
+
+    for (int least = SAME_WORK; least >= SCALED_WORK && !(share > COMMON_LEAST); least--)
+        share =
+            take_common(valuing->sides, valuing, (enum likeness)least, likeness, scale, price_ps);
+    valuing->likeness = likeness;
+    valuing->scale = scale;
     valuing->price_ps = price_ps;
-    return of_both[0] > COMMON_LEAST * of_all[0] && of_both[1] > COMMON_LEAST * of_all[1];
+    return share > COMMON_LEAST;
 }
 
 enum status work_compare(const struct diff_side *const sides[2], struct arena *arena,
@@ -243,6 +344,6 @@ enum status work_compare(const struct diff_side *const sides[2], struct arena *a
     ret->on_host = is_on_host(sides[0]->run) && is_on_host(sides[1]->run);
     ret->fills =
         filled(&measured[0].told) >= FILLED_LEAST && filled(&measured[1].told) >= FILLED_LEAST;
-    ret->what = tell_most(&valuing, arena);
+    ret->what = tell_most(&valuing, ret->slower, arena);
     return OK;
 }

@@ -8,10 +8,12 @@
  *
  * An op that computes the same on the same shapes is worth in both runs what it took in a. What
  * only one of them has is worth what it took there, over how much slower the ops of both ran in
- * that very step. So a busy machine, which slows all of them, changes nothing, and what the program
- * was given to do is seen where its time cannot be. Likewise the step's time at that speed, which
- * holds what it waited for, too. Neither can be told without HLO, of several hosts, nor where the
- * runs have less than half of their ops' time in common.
+ * that very step. Where ops on the same shapes are too few, as in a scan over one layer more, an op
+ * that does the same on others is worth what it took in a, times its FLOPs or bytes over a's,
+ * whichever changed less. So a busy machine, which slows all of them, changes nothing, and what the
+ * program was given to do is seen where its time cannot be. Likewise the step's time at that speed,
+ * which holds what it waited for, too. Neither can be told without HLO, of several hosts, nor where
+ * the runs have less than half of their ops' time in common, with costs that are known.
  */
 #ifndef JVIEWD_ANALYSE_COMPARE_WORK_H
 #define JVIEWD_ANALYSE_COMPARE_WORK_H

@@ -3,6 +3,7 @@
 #include "unit/analyse/made_run.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "analyse/compare/check.h"
 
@@ -53,22 +54,50 @@ struct work {
     int dots;
     int64_t dot_ps, sort_ps, wait_ps;
     uint64_t fingerprint; /* 0: the profile holds none */
+    int stacked;          /* rows of the array that each dot takes whole; below 0: one row of it */
+    int64_t noise_ps;     /* by which some steps wait longer */
 };
+
+/* Its HLO, where shapes matter: the array that layers are stacked in. */
+static void put_stack(struct made_run *run, const struct work *work)
+{
+    static const char *const ops[] = {
+        "%%dot.1 = f32[%d,64]{1,0} add(%%a, %%a)",
+        "%%dot.1 = f32[1,64]{1,0} dynamic-slice(%%a, %%i, %%i), dynamic_slice_sizes={1,64}"};
+    struct sink *sink = run->made.sink;
+    int rows = abs(work->stacked);
+    struct text text = {0};
+
+    text_putf(&text,
+              "HloModule jit_f\n\nENTRY %%main () -> f32[] {\n  %%a = f32[%d,64]{1,0} "
+              "parameter(0)\n  %%i = s32[] parameter(1)\n  ROOT ",
+              rows);
+    text_putf(&text, ops[work->stacked < 0], rows);
+    text_puts(&text, "\n}\n");
+    program_id program =
+        sink_program(sink, 7, sink_name(sink, STR("jit_f")), work->fingerprint,
+                     (struct bytes){.at = (const uint8_t *)text.at, .count = text.count});
+    sink_program_about(sink, program, (struct program_about){.form = PROGRAM_TEXT});
+    text_free(&text);
+}
 
 static void make_work(struct made_run *run, const struct work *work)
 {
     int64_t at_ps = 0;
 
     run_begin(run);
-    if (work->fingerprint != 0) {
+    if (work->stacked != 0) {
+        put_stack(run, work);
+    } else if (work->fingerprint != 0) {
         run_program(run, 7, "jit_f", work->fingerprint, (const char *const[]){"dot.1", "", NULL});
         run_program(run, 8, "jit_g", 901, (const char *const[]){"sort.1", "", NULL});
     }
     track_id python = run_thread(run, "python"), pool = run_thread(run, "pool");
     for (int64_t step = 0; step < STEPS; step++) {
         int64_t busy_ps = work->dots * work->dot_ps + work->sort_ps;
+        int64_t wait_ps = work->wait_ps + step % 3 * work->noise_ps;
 
-        run_slice(run, python, at_ps, busy_ps + work->wait_ps, "train", KIND_HOST);
+        run_slice(run, python, at_ps, busy_ps + wait_ps, "train", KIND_HOST);
         run_int(run, "_r", 1);
         run_int(run, "step_num", step);
         for (int i = 0; i < work->dots; i++)
@@ -77,7 +106,7 @@ static void make_work(struct made_run *run, const struct work *work)
         if (work->sort_ps > 0)
             run_cpu_op(run, pool, at_ps + busy_ps - work->sort_ps, work->sort_ps - 1, "sort.1", 8,
                        step, 0, 0);
-        at_ps += busy_ps + work->wait_ps + 10;
+        at_ps += busy_ps + wait_ps + 10;
     }
     run_finish(run);
 }
@@ -95,21 +124,26 @@ static void a_busy_machine_changes_no_work(void **state)
         bool known, is_same;
         double more; /* work, in hundredths */
     } rows[] = {
-        {"the same", {100, 1000, 0, 1000, 9}, JUDGED_OK, true, true, 0},
-        {"the same, twice as slow", {100, 2000, 0, 2000, 9}, JUDGED_MAYBE, true, true, 0},
-        {"more often", {104, 1000, 0, 1000, 9}, JUDGED_REGRESSED, true, false, 4},
-        {"more often, twice as slow", {104, 2000, 0, 2000, 9}, JUDGED_REGRESSED, true, false, 4},
+        {"the same", {100, 1000, 0, 1000, 9, 0, 0}, JUDGED_OK, true, true, 0},
+        {"the same, twice as slow", {100, 2000, 0, 2000, 9, 0, 0}, JUDGED_MAYBE, true, true, 0},
+        {"more often", {104, 1000, 0, 1000, 9, 0, 0}, JUDGED_REGRESSED, true, false, 4},
+        {"more often, twice as slow",
+         {104, 2000, 0, 2000, 9, 0, 0},
+         JUDGED_REGRESSED,
+         true,
+         false,
+         4},
         {"more often, on a machine so much faster",
-         {104, 500, 0, 500, 9},
+         {104, 500, 0, 500, 9, 0, 0},
          JUDGED_MAYBE,
          true,
          false,
          4},
-        {"less often, twice as slow", {90, 2000, 0, 2000, 9}, JUDGED_MAYBE, true, false, -10},
-        {"something new", {100, 2000, 10000, 2000, 9}, JUDGED_REGRESSED, true, false, 5},
-        {"it waits longer", {100, 1000, 0, 90000, 9}, JUDGED_REGRESSED, true, true, 0},
-        {"nothing in common", {100, 2000, 0, 1000, 10}, JUDGED_REGRESSED, false, false, 0},
-        {"no program is known", {100, 2000, 0, 1000, 0}, JUDGED_REGRESSED, false, false, 0},
+        {"less often, twice as slow", {90, 2000, 0, 2000, 9, 0, 0}, JUDGED_MAYBE, true, false, -10},
+        {"something new", {100, 2000, 10000, 2000, 9, 0, 0}, JUDGED_REGRESSED, true, false, 5},
+        {"it waits longer", {100, 1000, 0, 90000, 9, 0, 0}, JUDGED_REGRESSED, true, true, 0},
+        {"nothing in common", {100, 2000, 0, 1000, 10, 0, 0}, JUDGED_REGRESSED, false, false, 0},
+        {"no program is known", {100, 2000, 0, 1000, 0, 0, 0}, JUDGED_REGRESSED, false, false, 0},
     };
     struct made_run before;
     (void)state;
@@ -135,6 +169,77 @@ static void a_busy_machine_changes_no_work(void **state)
         run_end(&after);
     }
     run_end(&before);
+}
+
+/* One layer more is another shape of what all layers are stacked in, in each op that takes it:
+ * FLOPs and bytes tell how much more that is. Where steps wait, too, more work may be hidden. */
+static void other_shapes_and_hidden_work(void **state)
+{
+    static const struct {
+        const char *what;
+        struct work before, after;
+        enum judged answer;
+        double more; /* in hundredths */
+        const char *told;
+    } rows[] = {
+        {"the same stack, twice as slow",
+         {100, 1000, 0, 1000, 9, 100, 0},
+         {100, 2000, 0, 2000, 9, 100, 0},
+         JUDGED_MAYBE,
+         0,
+         ""},
+        {"a larger stack",
+         {100, 1000, 0, 1000, 9, 100, 0},
+         {100, 1040, 0, 1000, 8, 104, 0},
+         JUDGED_REGRESSED,
+         4,
+         "dot.1 does 1.04 times as much a call"},
+        {"a larger stack, twice as slow",
+         {100, 1000, 0, 1000, 9, 100, 0},
+         {100, 2080, 0, 2000, 8, 104, 0},
+         JUDGED_REGRESSED,
+         4,
+         "dot.1 does 1.04 times as much a call"},
+        {"a smaller stack, twice as slow",
+         {100, 1000, 0, 1000, 9, 100, 0},
+         {100, 1800, 0, 2000, 8, 90, 0},
+         JUDGED_MAYBE,
+         -10,
+         "dot.1 does 0.9 times as much a call"},
+        {"a row of a larger stack, more often, twice as slow",
+         {100, 1000, 0, 1000, 9, -100, 0},
+         {104, 2000, 0, 2000, 8, -104, 0},
+         JUDGED_REGRESSED,
+         4,
+         "dot.1 ran 104 times instead of 100"},
+        {"more often, but waits hide it",
+         {100, 1000, 0, 50000, 9, 0, 20000},
+         {104, 1000, 0, 46000, 9, 0, 20000},
+         JUDGED_MAYBE,
+         4,
+         "dot.1 ran 104 times instead of 100"},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct arena *arena = arena_create();
+        struct made_run before, after;
+
+        make_work(&before, &rows[i].before);
+        make_work(&after, &rows[i].after);
+        struct check check = ask(&before.run, &after.run, "step_time", 0, arena);
+        const struct check_work *work = &check.work;
+
+        CHECK(rows[i].what, work->known);
+        CHECK_INT(rows[i].what, check.judged.answer, rows[i].answer);
+        CHECK(rows[i].what,
+              fabs(100 * (double)work->more.shift.delta / (double)work->more.shift.a_median -
+                   rows[i].more) < 0.2);
+        CHECK_STR(rows[i].what, work->what, rows[i].told);
+        arena_destroy(arena);
+        run_end(&after);
+        run_end(&before);
+    }
 }
 
 /* A name that no run has was mistyped: that is no answer, and never ok. */
@@ -324,6 +429,7 @@ int main(void)
         cmocka_unit_test(a_mistyped_op_fails),
         cmocka_unit_test(several_runs_of_a_baseline),
         cmocka_unit_test(a_busy_machine_changes_no_work),
+        cmocka_unit_test(other_shapes_and_hidden_work),
         cmocka_unit_test(metrics),
         cmocka_unit_test(hosts_are_one),
         cmocka_unit_test(a_run_without_steps_is_not_ok),
