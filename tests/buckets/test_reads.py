@@ -340,6 +340,91 @@ def broken_transfers_are_mended(place):
         assert len(kept) == 1 and kept[0].read_bytes() == data, (name, kept)
 
 
+def cuts_slow_bytes_and_wrong_lengths(place):
+    """A connection cut at every 64 KiB, bytes that trickle, a part that is shorter or longer than it says: the same bytes, or a sentence."""
+    s3 = store(place)
+    path = place.dir / "big" / "host.xplane.pb"
+    harness.make_profile(path, events=120000)
+    data = path.read_bytes()
+    assert len(data) > 1 << 20, len(data)
+    s3.bucket("cut")
+    s3.put("cut", "host.xplane.pb", data)
+    good = jviewd(place, "top", path, cache="cut-local")
+
+    def at_64(handler, _):
+        if "Range" not in handler.headers:
+            return False
+        status, headers, body = s3.proxy.forward(handler, b"")
+        handler.reply(status, headers, body, cut=min(len(body), 64 << 10))
+        return True
+
+    def slow(handler, _):
+        if "Range" not in handler.headers:
+            return False
+        status, headers, body = s3.proxy.forward(handler, b"")
+        handler.send_response_only(status)
+        for name, value in headers:
+            if name.lower() in ("etag", "content-range"):
+                handler.send_header(name, value)
+        handler.send_header("Content-Length", str(len(body)))
+        handler.end_headers()
+        for at in range(0, len(body), 100000):
+            handler.wfile.write(body[at:at + 100000])
+            handler.wfile.flush()
+            time.sleep(0.02)
+        return True
+
+    for name, fault in (("64k", at_64), ("slow", slow)):
+        s3.proxy.forget()
+        s3.proxy.fault = fault
+        done = jviewd(place, "top", "s3://cut/host.xplane.pb", env=s3.env, cache=f"cut-{name}")
+        assert done.returncode == 0 and done.stdout == good.stdout, (name, done.returncode, done.stderr)
+        kept = list((place.dir / f"cut-{name}" / "downloads").rglob("host.xplane.pb"))
+        assert len(kept) == 1 and kept[0].read_bytes() == data, (name, kept)
+        asked = len(s3.proxy.bytes_asked())
+        assert asked == (-(-len(data) // (64 << 10)) if name == "64k" else 1), (name, asked)
+
+    def lies(handler, _):  # another part than was asked, and one that is longer
+        if "Range" not in handler.headers:
+            return False
+        status, headers, body = s3.proxy.forward(handler, b"")
+        headers = [(k, v.replace("bytes 0-", "bytes 1-") if k.lower() == "content-range" else v) for k, v in headers]
+        handler.reply(status, headers, body + b"more")
+        return True
+
+    s3.proxy.forget()
+    s3.proxy.fault = lies
+    done = jviewd(place, "top", "s3://cut/host.xplane.pb", env=s3.env, cache="cut-lies")
+    assert done.returncode != 0 and not list((place.dir / "cut-lies" / "downloads").rglob("*.pb")), done
+
+
+def a_list_that_is_stale(place):
+    """It names an object that is another by now, and one that is gone: neither is mistaken for what was listed."""
+    s3 = store(place)
+    s3.bucket("stale")
+    profile = next((harness.SAMPLES / "step_500").rglob("*.xplane.pb")).read_bytes()
+    other = next((harness.SAMPLES / "step_1000").rglob("*.xplane.pb")).read_bytes()
+    for name in ("replaced", "gone"):
+        s3.put("stale", f"{name}/host.xplane.pb", profile)
+    said = []
+
+    def stale(handler, _):
+        if "list-type" not in handler.path:
+            return False
+        said.append(s3.proxy.forward(handler, b"")) if not said else None
+        handler.reply(*said[0])
+        return True
+
+    s3.proxy.fault = stale
+    assert jviewd(place, "list", "s3://stale", env=s3.env, cache="stale").returncode == 0 and said
+    s3.put("stale", "replaced/host.xplane.pb", other)
+    s3.backend.delete_object("stale", "gone/host.xplane.pb")
+    for name in ("replaced", "gone"):
+        done = jviewd(place, "top", name, "--profile-dir", "s3://stale", env=s3.env, cache="stale")
+        assert done.returncode != 0 and done.stdout == "" and done.stderr, (name, done)
+    assert not list((place.dir / "stale" / "downloads").rglob("*.pb"))
+
+
 def another_version_is_never_mixed_in(place):
     s3 = store(place)
     data = large(place)
@@ -609,6 +694,6 @@ def google_by_an_emulator(place):
 
 if __name__ == "__main__":
     harness.main([every_verb_answers_as_for_a_directory, a_restart_downloads_nothing, a_server_shows_buckets_beside_directories, a_program_says_of_its_run, a_store_that_falls_silent, the_recipes_of_the_guide, what_is_odd_in_a_bucket,
-                  broken_transfers_are_mended, another_version_is_never_mixed_in, ten_thousand_keys_are_ten_pages, refusals_are_one_sentence,
+                  broken_transfers_are_mended, cuts_slow_bytes_and_wrong_lengths, a_list_that_is_stale, another_version_is_never_mixed_in, ten_thousand_keys_are_ten_pages, refusals_are_one_sentence,
                   profiles_of_aws_are_understood, who_may_not_list_may_name_a_file, a_file_behind_http, no_place_no_network,
                   roles_by_a_token_of_the_cluster, azure_by_azurite, google_by_an_emulator])
