@@ -13,6 +13,7 @@
 enum { FILES_MAX = 4 };
 
 struct place {
+    const char *more[4]; /* members of a host's line; NULL: none */
     char dir[64];
     struct arena *arena;
     struct ingest ingest;
@@ -243,13 +244,13 @@ static struct run_record publish_parts(struct place *place, const struct host_re
             place->arena,
             "{\"outcome\":\"indexed\",\"content\":\"%s\",\"format\":\"%s\","
             "\"part\":\"%s\",%s%s%s\"start_ps\":%lld,\"end_ps\":%lld,\"slice_count\":10,"
-            "\"device_count\":2,\"step_count\":%u,\"step_median_ps\":7,"
+            "\"device_count\":2,\"step_count\":%u,\"step_median_ps\":7,%s"
             "\"badges\":[\"truncated\"]}",
             file->content, parts[i] == PART_TIMELINE ? "xplane" : "pprof",
             decode_part_word(parts[i]), result[i].epoch_ns == NULL ? "" : "\"epoch_ns\":",
             result[i].epoch_ns == NULL ? "" : result[i].epoch_ns,
             result[i].epoch_ns == NULL ? "" : ",", (long long)result[i].start_ps,
-            (long long)result[i].end_ps, i);
+            (long long)result[i].end_ps, i, place->more[i] == NULL ? "" : place->more[i]);
         CHECK_OK("result", catalog_put_facts(place->ingest.catalog, file->content, line, &err),
                  &err);
     }
@@ -265,6 +266,32 @@ static struct run_record publish(struct place *place, const struct host_result *
     static const enum decode_part timelines[FILES_MAX] = {PART_TIMELINE};
 
     return publish_parts(place, result, timelines, count);
+}
+
+/* The list's step time of several hosts is that of all their steps, as the overview's is. */
+static void median_of_all_hosts(void **state)
+{
+    struct place *place = *state;
+    const struct {
+        const char *what, *b, *c;
+        int64_t median_ps;
+    } rows[] = {
+        {"of all steps", "\"step_rule\":\"a\",\"step_lengths_ps\":[10,20],",
+         "\"step_rule\":\"a\",\"step_lengths_ps\":[30,40,50],", 30},
+        {"other rules", "\"step_rule\":\"a\",\"step_lengths_ps\":[10],",
+         "\"step_rule\":\"b\",\"step_lengths_ps\":[30],", -1},
+        {"one's are not listed", "\"step_rule\":\"a\",\"step_lengths_ps\":[10],", "", -1},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct host_result results[3] = {
+            {"1000", 0, 9000}, {"1001", 0, 9000}, {"1002", 0, 9000}};
+
+        place->more[1] = rows[i].b;
+        place->more[2] = rows[i].c;
+        struct run_record run = publish(place, results, 3);
+        CHECK_INT(rows[i].what, run.step_median_ps, rows[i].median_ps);
+    }
 }
 
 static void one_axis_of_time(void **state)
@@ -500,6 +527,7 @@ int main(void)
         IN_PLACE(when_a_file_is_read),
         IN_PLACE(which_copy_is_read),
         IN_PLACE(one_axis_of_time),
+        IN_PLACE(median_of_all_hosts),
         IN_PLACE(what_hosts_sum_to),
         IN_PLACE(what_is_no_host),
         IN_PLACE(uncertain_runs_are_shown_when_they_are_runs),
