@@ -177,9 +177,9 @@ static const struct view views[] = {
 
 static const struct in_bundle in_bundle[] = {
     {.params = "", .limit = 2000, .what = "pieces of the critical path", .rank = 20},
-    {.params = "by=place", .limit = 500, .what = "places on the critical path", .rank = 20},
-    {.params = "by=op", .limit = 500, .what = "ops on the critical path", .rank = 21},
-    {.params = "by=kind", .limit = 100, .what = "kinds on the critical path", .rank = 21},
+    {.params = "by=place", .limit = 500, .what = "places on the critical path", .rank = 21},
+    {.params = "by=op", .limit = 500, .what = "ops on the critical path", .rank = 22},
+    {.params = "by=kind", .limit = 100, .what = "kinds on the critical path", .rank = 23},
     {.params = NULL}};
 
 static const struct verb verb = {.name = "why",

@@ -28,7 +28,7 @@ static void checked(void **state)
         {"all good", "run=a&limit=1&format=md&device=0,7&step=1,3-5&host=a,b", NULL},
         {"a text may be empty", "run=", NULL},
         {"the steps that count", "step=counted", NULL},
-        {"... alone", "step=counted,3", "or \"counted\""},
+        {"... alone", "step=counted,3", "or \"last\" for the last step"},
         {"the largest number", "at=9223372036854775807", NULL},
         {"the smallest number", "at=-9223372036854775808", NULL},
         {"one more", "at=9223372036854775808", "whole number"},
