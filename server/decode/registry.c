@@ -394,7 +394,9 @@ static const char why_jax_report[] =
 static const char why_pickle[] = "A Python pickle. Of pickles, only PyTorch's memory snapshots "
                                  "(torch.cuda.memory._dump_snapshot) are read, and "
                                  "nothing in a pickle is ever run.";
-static const char why_text[] = "Text, not a profile.";
+static const char why_text[] =
+    "Text, not a profile. Of text, jviewd reads traces in JSON, HLO, and "
+    "messages of memory that ran out.";
 static const char why_unknown[] = "A binary file of an unknown format.";
 
 static const struct format before_decoders[] = {

@@ -301,7 +301,7 @@ class Finalize(unittest.TestCase):
         spool.write_text("no spool\n")
         run = subprocess.run([BIN / "jview-collect", "finalize", spool], capture_output=True, text=True, timeout=100)
         self.assertEqual((run.returncode, run.stdout, [spool]), (1, "", list(spool.parent.iterdir())))
-        self.assertEqual(run.stderr, f"jview-collect: jviewd: {spool}: Text, not a profile.\n")
+        self.assertEqual(run.stderr, f"jview-collect: jviewd: {spool}: Text, not a profile. Of text, jviewd reads traces in JSON, HLO, and messages of memory that ran out.\n")
 
     def test_ended_half_way(self):
         """Who was ended when the XPlane had its name and the spool its own is followed by another; a file that is

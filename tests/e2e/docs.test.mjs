@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What docs/first-profile.md shows in pictures is on the page, and each mark has its line of text. */
+/* What the documents show in pictures is on the page, and each mark has its line of text. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -17,10 +17,11 @@ function linesBelow(text, name) {
 
 export const tests = {
   'each mark of a picture is on its page, and has a line in the text': async ({ browser, url }) => {
-    const text = readFileSync(`${DOCS}first-profile.md`, 'utf8');
     const opened = await openPage(browser, url, { viewport: SIZE, colorScheme: 'light' });
     try {
-      for (const { name, query, marks } of PICTURES) {
+      const all = Object.entries(PICTURES).flatMap(([file, pictures]) => pictures.map((one) => ({ ...one, file })));
+      for (const { name, query, marks, file } of all) {
+        const text = readFileSync(`${DOCS}${file}`, 'utf8');
         assert.ok(existsSync(`${DOCS}pictures/${name}.png`), `${name}: ./dev shots --docs makes it`);
         assert.equal(linesBelow(text, name), marks.length, name);
         await opened.page.goto(url + query);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pictures of docs/first-profile.md: what each shows, and its numbered marks.
+/* The pictures of the documents: what each shows, and its numbered marks.
  *
  *   a mark    a CSS selector or text=...; its number stands behind the element's last line,
  *             or with ^ in front over its upper right corner
@@ -9,26 +9,85 @@
  */
 export const SIZE = { width: 1280, height: 720 };
 
-export const PICTURES = [
-  {
-    name: 'first-overview',
-    query: '?run=step_1000',
-    marks: ['.sentence', '.path-sentence', 'text=What to do first', 'text=of 5 steps'],
-  },
-  { name: 'first-source', query: '?run=step_1000&view=ops&by=source', marks: ['text=make_samples.py:54'] },
-  { name: 'first-flame', query: '?run=step_1000&view=flame', marks: ['.sentence', '^label:has-text("by")'] },
-  {
-    name: 'first-timeline',
-    query: '?run=step_1000&view=timeline',
-    marks: ['text=critical path, step', 'text=kind of work', '^text=In view:'],
-  },
-  { name: 'first-why', query: '?run=step_1000&view=why', marks: ['.sentence', 'text=Drag the end of a bar'] },
-  {
-    name: 'first-compare',
-    query: '?view=compare&a=step_500&b=step_1000',
-    marks: ['.sentence', 'text=change (ms)', 'text=longer each time'],
-  },
-];
+export const PICTURES = {
+  'first-profile.md': [
+    {
+      name: 'first-overview',
+      query: '?run=step_1000',
+      marks: ['.sentence', '.path-sentence', 'text=What to do first', 'text=of 5 steps'],
+    },
+    { name: 'first-source', query: '?run=step_1000&view=ops&by=source', marks: ['text=make_samples.py:54'] },
+    { name: 'first-flame', query: '?run=step_1000&view=flame', marks: ['.sentence', '^label:has-text("by")'] },
+    {
+      name: 'first-timeline',
+      query: '?run=step_1000&view=timeline',
+      marks: ['text=critical path, step', 'text=kind of work', '^text=In view:'],
+    },
+    { name: 'first-why', query: '?run=step_1000&view=why', marks: ['.sentence', 'text=Drag the end of a bar'] },
+    {
+      name: 'first-compare',
+      query: '?view=compare&a=step_500&b=step_1000',
+      marks: ['.sentence', 'text=change (ms)', 'text=longer each time'],
+    },
+  ],
+  'interface.md': [
+    {
+      name: 'page-runs',
+      query: '',
+      marks: ['.sentence', 'text=trend', '^text=Open a file…', '^[placeholder^="filter"]', 'text=step_1000 >> nth=-1'],
+    },
+    {
+      name: 'page-ops',
+      query: '?run=step_1000&view=ops&op=dot.43&in=jit_train_step',
+      marks: ['.sentence', '.chip', '[role=columnheader]:has-text("share")', '.op-card h2'],
+    },
+    {
+      name: 'page-tree',
+      query: '?run=step_1000&view=ops&as=tree',
+      marks: ['.sentence', 'text=No FLOPs of peak', 'label:has-text("by")', 'text=add_bitcast_fusion.1'],
+    },
+    {
+      name: 'page-steps',
+      query: '?run=step_1000&view=steps',
+      marks: ['text=Steps: step annotations', 'text=ms a step', '[role=columnheader]:has-text("slower by")'],
+    },
+    {
+      name: 'page-memory',
+      query: '?run=step_1000&view=memory',
+      marks: ['.sentence', 'text=static heap of a module', 'text=Alive at the peak'],
+    },
+    {
+      name: 'page-graph',
+      query: '?run=step_1000&view=hlo&module=jit_train_step&as=graph&name=dot.43',
+      marks: ['.sentence', '^label:has-text("around")', 'text=64.0 ms', 'h2:has-text("dot.43")'],
+    },
+    {
+      name: 'page-compiles',
+      query: '?run=step_1500&view=compiles',
+      marks: ['.sentence', 'text=what is around it', '[role=columnheader]:has-text("what changed")'],
+    },
+    {
+      name: 'page-roofline',
+      query: '?run=step_1000&view=roofline',
+      marks: ['.sentence', 'text=FLOP/B, arithmetic', 'text=GFLOP/s >> nth=-1'],
+    },
+    {
+      name: 'page-threads',
+      query: '?run=step_1000&view=threads',
+      marks: ['.sentence', '[role=columnheader]:has-text("longest slice")'],
+    },
+    {
+      name: 'page-sql',
+      query: '?run=step_1000&view=sql',
+      marks: ['text=derived_slices', '^button:text-is("Run")', 'text=examples', 'text=Chart'],
+    },
+    {
+      name: 'page-trend',
+      query: '?view=trend',
+      marks: ['.sentence', 'label:has-text("add")', '[role=columnheader]:has-text("noise from")'],
+    },
+  ],
+};
 
 /* Where a mark's element is; waits for it. */
 export async function placeOf(page, mark) {

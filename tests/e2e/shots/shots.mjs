@@ -70,7 +70,7 @@ async function shoot({ page, complaints }, name, query, marks = []) {
 
 async function takeForDocs() {
   const one = await openPage(browser, server.url, { viewport: SIZE, colorScheme: 'light' });
-  for (const { name, query, marks } of PICTURES) await shoot(one, name, query, marks);
+  for (const { name, query, marks } of Object.values(PICTURES).flat()) await shoot(one, name, query, marks);
   await one.context.close();
 }
 
