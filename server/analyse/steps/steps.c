@@ -53,8 +53,9 @@ static struct str rule_text(enum step_rule rule, const struct step_list *list, s
                           "up to the next",
                           STR_ARG(name));
     default:
-        return STR("no step annotation, no Steps line, and nothing repeats: mark steps with "
-                   "jax.profiler.StepTraceAnnotation");
+        return STR("no step annotation, no Steps line, and nothing that repeats like a step: mark "
+                   "steps with jax.profiler.StepTraceAnnotation, in PyTorch with step() of its "
+                   "profiler");
     }
 }
 
@@ -315,11 +316,12 @@ static void take_back(struct step_list *list, uint32_t **owners, const struct ru
 {
     ret->rule_text = str_format(arena,
                                 "no steps: %.*s (%.*s); mark steps with "
-                                "jax.profiler.StepTraceAnnotation",
+                                "jax.profiler.StepTraceAnnotation, in PyTorch with step() of its "
+                                "profiler",
                                 STR_ARG(ret->rule_text), STR_ARG(ret->confidence_text));
     ret->rule = STEP_NONE;
     ret->confidence = TRUST_LOW;
-    ret->confidence_text = STR("nothing repeats regularly");
+    ret->confidence_text = STR("nothing repeats like a step");
     ret->works = NULL;
     list->count = 0;
     for (uint32_t host = 0; host < run->host_count; host++)

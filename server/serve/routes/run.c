@@ -286,7 +286,7 @@ static void put_views(struct json *json, struct request *req, const struct run_r
     put_view(json, "flame", any_samples(traces, STR("")) ? STR("") : no_time, NULL);
     put_view(json, "steps", no_time,
              run->step_count != 0 ? NULL
-                                  : "no StepTraceAnnotation, and nothing repeats like a step");
+                                  : "no marks of steps, and nothing that repeats like a step");
     put_named_view(json, req, "roofline", no_time, traces, roofline_missing);
     put_named_view(json, req, "compiles", no_time, traces, compiles_missing);
     put_named_view(json, req, "transfers", no_time, traces, transfers_missing);
