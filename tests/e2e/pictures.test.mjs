@@ -122,11 +122,13 @@ export const tests = {
   'the tree of ops: levels sum, the table is beside it, keys open and close, an op leads to its slices': scene(
     `?run=${RUN}&view=ops`,
     async ({ page, url }) => {
+      const asked = page.waitForRequest((one) => one.url().includes('api/op_tree'));
       await page.getByRole('link', { name: 'tree', exact: true }).click();
+      assert.match((await asked).url(), /step=counted/); // of what the table is, and the chip says
       const rows = page.locator('.op-tree-row');
       await rows.first().waitFor();
-      const { root } = await json(url, `api/op_tree?run=${RUN}&limit=5000`);
-      const top = await json(url, `api/top?run=${RUN}&limit=1`);
+      const { root } = await json(url, `api/op_tree?run=${RUN}&limit=5000&step=counted`);
+      const top = await json(url, `api/top?run=${RUN}&limit=1&step=counted`);
       assert.equal(root.self_ps, top.total_self_ps);
       const [program] = root.children;
       assert.ok((await words(rows.first())).startsWith(program.name));

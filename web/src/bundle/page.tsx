@@ -82,7 +82,13 @@ export function Page({ contents }: { contents: Contents }) {
           </div>
         </header>
         <Tabs run={run.data} />
-        <div>{contents.reduced.length > 0 && <div class="bar reduced">{contents.reduced.join(' ')}</div>}</div>
+        <div>
+          {contents.reduced.length > 0 && (
+            <div class="bar reduced" role="status">
+              {contents.reduced.join(' ')}
+            </div>
+          )}
+        </div>
         <main class={`page${entry.shape}`}>
           <Boundary key={`${entry.view} ${query.value.by ?? ''}`}>{entry.page(run.data)}</Boundary>
         </main>

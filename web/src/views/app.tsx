@@ -50,7 +50,11 @@ const RUNS_HREF = { run: null, view: 'runs', by: null, sort: null, q: null, colu
 function FaultBar() {
   const faults = faultsOf(query.value);
   if (faults.length === 0) return null;
-  return <div class="bar warn">The address is odd: {faults.join('; ')}. It is ignored.</div>;
+  return (
+    <div class="bar warn" role="status">
+      The address is odd: {faults.join('; ')}. It is ignored.
+    </div>
+  );
 }
 
 /* A run that is still being read is asked for again, whether or not the event stream is open. */

@@ -5,7 +5,7 @@ import { useMemo, useRef, useState } from 'preact/hooks';
 import type { OpNode, OpTreeReply } from '../data/op_tree';
 import { go, query } from '../data/place';
 import { useJson } from '../data/resource';
-import { restriction } from '../data/restriction';
+import { opRestriction } from '../data/restriction';
 import type { RunDetails } from '../data/types';
 import type { Changes } from '../model/address';
 import { shortScope } from '../model/cut';
@@ -241,7 +241,7 @@ function Rows({ reply }: { reply: OpTreeReply }) {
 
 export function OpTreeView({ run }: { run: RunDetails }) {
   const first = Object.keys(FIRST).find((one) => one === query.value.first) ?? 'program';
-  const tree = useJson<OpTreeReply>('api/op_tree', { run: run.id, first, limit: NODES_MAX, ...restriction.value });
+  const tree = useJson<OpTreeReply>('api/op_tree', { run: run.id, first, limit: NODES_MAX, ...opRestriction.value });
   const reply = tree.data;
   return (
     <>

@@ -135,7 +135,7 @@ function columnsOf(rows: readonly HostRow[], by: 'host' | 'device'): Column<Host
       ps('skew_ps', 'clock', { tip: 'By which its clock is ahead of the first host’s', from: 1560 }),
     rows.some((row) => row.straggler) && {
       key: 'straggler',
-      title: '',
+      title: 'remark',
       width: '72px',
       sortable: false,
       cell: (row) => (row.straggler ? 'straggler' : ''),

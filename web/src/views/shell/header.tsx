@@ -113,7 +113,13 @@ export function PageHeader({ title, children }: { title: string; children?: Comp
 export function Header({ run }: { run: RunDetails | null }) {
   return (
     <header class="header">
-      <Brand />
+      {run ? (
+        <Brand />
+      ) : (
+        <h1>
+          <Brand />
+        </h1>
+      )}
       {run && (
         <>
           <span class="faint" aria-hidden="true">

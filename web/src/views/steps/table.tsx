@@ -135,7 +135,7 @@ export function stepColumns(rows: readonly StepRow[], median: number | null): Co
     },
     rows.some((row) => row.warmup || row.outlier) && {
       key: 'remark',
-      title: '',
+      title: 'remark',
       width: '72px',
       sortable: false,
       cell: (row) => (row.warmup ? 'warm-up' : row.outlier ? 'outlier' : ''),
@@ -222,7 +222,7 @@ export function deviceColumns(rows: readonly StepDeviceRow[]): Column<StepDevice
     ps('hidden_communication_ps', 'hidden'),
     {
       key: 'remark',
-      title: '',
+      title: 'remark',
       sortable: false,
       width: 'minmax(80px, 1fr)',
       cell: (row) => (row.in_mean ? '' : 'hardly used: not in the mean'),
