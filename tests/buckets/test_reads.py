@@ -265,7 +265,7 @@ def the_recipes_of_the_guide(place):
     """Word by word, against these stores; only the port is another."""
     s3 = store(place)
     guide = (harness.TESTS.parent / "docs/guide.md").read_text()
-    table = guide.split("### In a bucket")[1].split("### ")[0]
+    table = guide.split("### In a bucket")[1].split("### ")[0].split("commands write into a bucket")[0]
     commands = [row.split("|")[2].strip().strip("`") for row in table.splitlines() if row.startswith("| ") and "`jviewd" in row or "URL=http" in row or "PROFILE=team" in row]
     assert len(commands) == 5, commands
     home = place.dir / "home" / ".aws"
