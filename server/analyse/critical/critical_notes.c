@@ -41,9 +41,8 @@ static const char *remedy(const struct run_traces *run)
         return "; to explain it, record Python with python_tracer_level=1, or put "
                "jax.profiler.TraceAnnotation around the parts of the loop";
     if (strcmp(trace->format, "nsys-sqlite") == 0)
-        return "; to explain it, record with nsys profile --trace=cuda,nvtx,osrt, and mark the "
-               "parts "
-               "of the loop with NVTX";
+        return "; to explain it, record with nsys profile --trace=cuda,nvtx,osrt, and mark "
+               "the parts of the loop with NVTX";
     if (strcmp(trace->format, "chrome-json") == 0 &&
         trace_find_name(trace, STR("python_function"), &name))
         return "";
