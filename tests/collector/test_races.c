@@ -111,6 +111,23 @@ static uint64_t lost_ranges(void)
     return lost;
 }
 
+static int distinct_texts(void)
+{
+    bool is_seen[500] = {false};
+    const char *text;
+    size_t size;
+    int count = 0;
+
+    for (uint32_t id = 1; id <= text_count(); id++) {
+        if (!text_at(id, &text, &size))
+            fail("an id without its text");
+        long number = strtol(text + strlen("range "), NULL, 10);
+        count += !is_seen[number];
+        is_seen[number] = true;
+    }
+    return count;
+}
+
 int main(void)
 {
     pthread_t threads[THREADS];
@@ -126,8 +143,10 @@ int main(void)
     for (int index = 0; index < THREADS; index++)
         pthread_join(threads[index], NULL);
     seen += read_all();
-    if (seen + lost_ranges() != (uint64_t)THREADS * RANGES || text_count() != 500)
+    if (seen + lost_ranges() != (uint64_t)THREADS * RANGES)
         fail("what was told is neither there nor lost");
+    if (distinct_texts() != 500 || texts_refused() != 0)
+        fail("a text is missing");
     printf("%llu ranges read, %llu lost\n", (unsigned long long)seen,
            (unsigned long long)lost_ranges());
     return 0;

@@ -2,24 +2,16 @@
 /* A hash table of texts that grows only, filled by compare-and-swap. */
 #include "inject/process/texts.h"
 
-#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "inject/spool/utf8.h"
 
-enum {
-    SLOTS = 1 << 20,
-    TEXTS_MAX = SLOTS / 2,
-    ARENA_BYTES = 48 << 20,
-    PROBES_MAX = 4096,
-    LOOKS_MAX = 20000
-};
+enum { SLOTS = 1 << 20, TEXTS_MAX = SLOTS / 2, ARENA_BYTES = 48 << 20, PROBES_MAX = 4096 };
 
 struct entry {
-    _Atomic uint32_t id; /* 0 until it has one */
-    uint32_t hash, count;
+    uint32_t id, hash, count;
     char at[];
 };
 
@@ -79,49 +71,29 @@ static size_t cut_at_character(const char *text, size_t count)
     return count;
 }
 
+/* It has its id before anybody can find it: who finds it never waits for who made it. */
 static struct entry *make_entry(uint32_t hash, const char *text, size_t count)
 {
     size_t size = (sizeof(struct entry) + count + 1 + 7) & ~(size_t)7; /* and a NUL */
-    size_t at = atomic_fetch_add_explicit(&arena_used, size, memory_order_relaxed);
 
+    if (atomic_load_explicit(&last_id, memory_order_relaxed) >= TEXTS_MAX)
+        return NULL;
+    size_t at = atomic_fetch_add_explicit(&arena_used, size, memory_order_relaxed);
     if (at + size > ARENA_BYTES)
         return NULL;
     struct entry *entry = (struct entry *)(void *)(arena + at);
     entry->hash = hash;
     entry->count = (uint32_t)count;
     memcpy(entry->at, text, count);
+    entry->id = atomic_fetch_add(&last_id, 1) + 1;
+    if (entry->id > TEXTS_MAX)
+        return NULL;
+    atomic_store_explicit(&entries[entry->id - 1], entry, memory_order_release);
     return entry;
 }
 
-/* Who put the entry into its slot gives it the next id; others wait the few instructions. */
-static uint32_t give_id(struct entry *entry)
-{
-    uint32_t id = atomic_fetch_add(&last_id, 1) + 1;
-
-    if (id > TEXTS_MAX)
-        id = UINT32_MAX;
-    else
-        atomic_store_explicit(&entries[id - 1], entry, memory_order_release);
-    atomic_store_explicit(&entry->id, id, memory_order_release);
-    return id;
-}
-
-/* Who gives it may be put aside meanwhile, by us even: a thread of higher rank gives its turn away,
- * and in the end goes without a name. */
-static uint32_t id_of(struct entry *entry)
-{
-    uint32_t id = 0;
-
-    for (int look = 0; look < LOOKS_MAX; look++) {
-        id = atomic_load_explicit(&entry->id, memory_order_acquire);
-        if (id != 0)
-            break;
-        if (look > LOOKS_MAX / 2)
-            sched_yield();
-    }
-    return id == UINT32_MAX ? 0 : id;
-}
-
+/* Of two threads with one new text, one fills the slot; the other's entry stays behind under an id
+ * that no range has. */
 static uint32_t find_or_add(const char *text, size_t count)
 {
     uint32_t hash = hash_of(text, count);
@@ -131,17 +103,13 @@ static uint32_t find_or_add(const char *text, size_t count)
         _Atomic(struct entry *) *slot = &slots[(hash + probe) & (SLOTS - 1)];
         struct entry *entry = atomic_load_explicit(slot, memory_order_acquire);
         if (entry == NULL) {
-            if (made == NULL &&
-                (atomic_load_explicit(&last_id, memory_order_relaxed) >= TEXTS_MAX ||
-                 (made = make_entry(hash, text, count)) == NULL))
+            if (made == NULL && (made = make_entry(hash, text, count)) == NULL)
                 return 0;
-            if (atomic_compare_exchange_strong(slot, &entry, made)) {
-                uint32_t id = give_id(made);
-                return id == UINT32_MAX ? 0 : id;
-            }
+            if (atomic_compare_exchange_strong(slot, &entry, made))
+                return made->id;
         }
         if (entry->hash == hash && entry->count == count && memcmp(entry->at, text, count) == 0)
-            return id_of(entry);
+            return entry->id;
     }
     return 0;
 }

@@ -5,8 +5,9 @@
  *   entries    id - 1 -> entry      in the order in which the writer puts them out
  *   arena      entries and their bytes, taken by one addition
  *
- * Any thread may ask at any time, none ever waits for another but for the few instructions between
- * a slot and its id. Its places are reserved once and touched as they fill: at most 64 MiB.
+ * Any thread may ask at any time, none ever waits for another. Two that bring one new text at once
+ * may leave it behind twice, under two ids of which one is used. Its places are reserved once and
+ * touched as they fill: at most 64 MiB.
  */
 #ifndef JVIEWD_INJECT_TEXTS_H
 #define JVIEWD_INJECT_TEXTS_H
