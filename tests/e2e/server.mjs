@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The program under test: $JVIEWD_URL when one runs already, else a fresh one over the samples. */
 import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -56,6 +58,23 @@ export async function ready(url, patience = START_MS) {
   }
 }
 
+/* A port that no other server here was or will be given, so that one that ended can begin again on its
+ * own; below those that the system gives to connections, above those that programs choose by themselves. */
+const PORTS = [20_000, 32_000];
+const given = new Set();
+async function portOfItsOwn() {
+  for (;;) {
+    const port = randomInt(...PORTS);
+    if (given.has(port)) continue;
+    given.add(port);
+    const isFree = await new Promise((resolve) => {
+      const probe = createServer().once('error', () => resolve(false));
+      probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
+    });
+    if (isFree) return port;
+  }
+}
+
 /* The samples, or the server that runs already. */
 export async function startServer() {
   if (process.env.JVIEWD_URL) return { url: process.env.JVIEWD_URL.replace(/\/?$/, '/'), stop: () => undefined };
@@ -68,12 +87,12 @@ export async function startServer() {
 export async function startOwn(
   paths,
   until = async () => undefined,
-  { ui = 'none', path = process.env.PATH, port = 'auto', keep = null } = {},
+  { ui = 'none', path = process.env.PATH, port = null, keep = null } = {},
 ) {
   const cache = keep ?? mkdtempSync(join(tmpdir(), 'jviewd-e2e-'));
   const child = spawn(
     binary(),
-    [...paths, '--port', String(port), '--cache-dir', cache, '--data-dir', cache, '--ui', ui],
+    [...paths, '--port', String(port ?? (await portOfItsOwn())), '--cache-dir', cache, '--data-dir', cache, '--ui', ui],
     { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, PATH: path } },
   );
   const stop = () => {

@@ -12,6 +12,7 @@ import { findPath, layoutFlame, pathOf, type FlameLayout } from '../../model/fla
 import { count, share, toNumber } from '../../model/numbers';
 import { lineSentence } from '../../model/flame_sentence';
 import { flameSentence, type Sentence } from '../../model/sentence';
+import { focusSoon } from '../../ui/focus';
 import { registerActions } from '../../ui/keys';
 import { Link } from '../../ui/link';
 import { Failed, NothingHere, Waiting } from '../../ui/states';
@@ -173,8 +174,9 @@ export function FlameView({ run }: { run: RunDetails }) {
         'flame-time': () => go({ order: 'time' }, 'replace'),
         'flame-heavy': () => go({ order: null }, 'replace'),
         'flame-names': () => {
-          go({ zoom: null, key: null });
-          requestAnimationFrame(() => document.querySelector<HTMLElement>('.relatives [tabindex="0"]')?.focus());
+          if (query.value.against) return false;
+          go({ zoom: null, key: null, sandwich: null });
+          return focusSoon('.relatives[aria-label=Names] .table-row[tabindex="0"]'); // they come after the graph
         },
       }),
     [],
