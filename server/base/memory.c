@@ -57,8 +57,11 @@ void memory_give_back(void)
         take_reserve();
 }
 
+/* Who asks may be the only one there is: nothing else would take it. */
 bool memory_is_short(void)
 {
+    if (atomic_load(&is_short))
+        take_reserve();
     return atomic_load(&is_short);
 }
 

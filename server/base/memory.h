@@ -28,7 +28,7 @@ void memory_restart(char *const *argv);
 /* For hundreds of threads that live as long as the process: they share few pools, and what is
  * large is the system's again once it is freed. Before any of them starts. */
 void memory_prepare_threads(void);
-/* Is the reserve gone? Then nothing large is begun. */
+/* Is the reserve gone, and cannot be had anew? Then nothing large is begun. */
 bool memory_is_short(void);
 
 /* A library was refused memory, so many times before: true, after a pause, as long as the wait

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process that is refused memory ends, and whoever started it is told which refusal it was. */
+/* A process that is refused memory ends, and whoever started it is told which refusal it was. The
+ * reserve is short only as long as there is none to have. */
 #include "base/memory.h"
 
 #include <signal.h>
@@ -102,9 +103,44 @@ static void the_end_says_why(void **state)
     arena_destroy(arena);
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* theirs asks for gigabytes   \
+                                                                     */
+static void use_and_regain(void)
+{
+    struct rlimit few, all;
+
+    memory_prepare();
+    getrlimit(RLIMIT_AS, &all);
+    few = all;
+    few.rlim_cur = MIB;
+    setrlimit(RLIMIT_AS, &few);
+    bool tries = memory_try_again(0);
+    bool is_short = memory_is_short();
+    setrlimit(RLIMIT_AS, &all);
+    if (!tries || !is_short || memory_is_short())
+        abort();
+}
+
+static void the_reserve_comes_back(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    int by_signal;
+
+    last_words(use_and_regain, arena, &by_signal);
+    assert_int_equal(by_signal, 0);
+    arena_destroy(arena);
+}
+#endif
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_end_says_why)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_end_says_why),
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+        cmocka_unit_test(the_reserve_comes_back),
+#endif
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
