@@ -59,6 +59,18 @@ static void *work(void *data)
     return NULL;
 }
 
+/* Without the first one nothing would be done: it is tried again for as long as memory is. */
+static bool start_thread(struct pool *pool, const pthread_attr_t *attributes)
+{
+    pthread_t *thread = &pool->threads[pool->thread_count];
+    bool is_first = pool->thread_count == 0;
+    int error = pthread_create(thread, attributes, work, pool);
+
+    for (unsigned i = 0; error != 0 && is_first && memory_try_again(i); i++)
+        error = pthread_create(thread, attributes, work, pool);
+    return error == 0;
+}
+
 static void start_threads(struct pool *pool, unsigned thread_count)
 {
     pthread_attr_t attributes;
@@ -70,10 +82,8 @@ static void start_threads(struct pool *pool, unsigned thread_count)
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
 #endif
     pool->threads = memory_resize(NULL, thread_count, sizeof(*pool->threads));
-    for (; pool->thread_count < thread_count; pool->thread_count++) {
-        if (pthread_create(&pool->threads[pool->thread_count], &attributes, work, pool) != 0)
-            break; /* a limit on threads: fewer of them do the same work */
-    }
+    while (pool->thread_count < thread_count && start_thread(pool, &attributes))
+        pool->thread_count++; /* a limit on threads: fewer of them do the same work */
     pthread_attr_destroy(&attributes);
     if (pool->thread_count == 0)
         memory_refused(1, STACK_BYTES); /* no thread at all is no system to run on */

@@ -271,8 +271,9 @@ enum status front_run(struct front *front, struct error *err)
         return fail(err, ERR_IO, "no descriptor to wait on: %s", strerror(errno));
     watch_fd(front, front->listener, &front->listener);
     watch_fd(front, front->wake, &front->wake);
-    if (pthread_create(&front->thread, NULL, run, front) != 0)
-        return fail(err, ERR_IO, "no thread can be had: %s", strerror(errno));
+    int error = pthread_create(&front->thread, NULL, run, front);
+    if (error != 0)
+        return fail(err, ERR_IO, "no thread can be had: %s", strerror(error));
     front->runs = true;
     return OK;
 }
