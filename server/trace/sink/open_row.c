@@ -130,23 +130,25 @@ static void write_chunk(struct sink *sink, struct open_track *track, uint32_t de
     row->count = 0;
 }
 
-static struct open_row *begin_row(struct sink *sink, struct open_track *track, int64_t start_ps)
+void open_row_begin(struct sink *sink, struct open_track *track, int64_t start_ps)
 {
     sink_room(track->rows, track->row_count, track->row_capacity);
-    struct open_row *row = &track->rows[track->row_count++];
-    *row = (struct open_row){.first_chunk = NO_CHUNK,
-                             .last_chunk = NO_CHUNK,
-                             .number = sink->row_number_count++,
-                             .start_ps = start_ps};
-    return row;
+    track->rows[track->row_count++] = (struct open_row){.first_chunk = NO_CHUNK,
+                                                        .last_chunk = NO_CHUNK,
+                                                        .number = sink->row_number_count++,
+                                                        .start_ps = start_ps,
+                                                        .end_ps = INT64_MIN};
 }
 
 void open_row_append(struct sink *sink, struct open_track *track, uint32_t depth,
                      const struct laid_slice *slice, uint32_t parent, uint16_t lift)
 {
-    struct open_row *row =
-        depth < track->row_count ? &track->rows[depth] : begin_row(sink, track, slice->start_ps);
+    if (depth >= track->row_count)
+        open_row_begin(sink, track, slice->start_ps);
+    struct open_row *row = &track->rows[depth];
 
+    if (row->first == 0 && row->count == 0)
+        row->start_ps = slice->start_ps;
     if (row->count == row->capacity) {
         if (row->capacity == CHUNK_SLICES)
             write_chunk(sink, track, depth, false);

@@ -8,7 +8,7 @@
  *   sink_program.c programs, their instructions, documents of modules
  *   nest.c         which row a slice lies in, its parent, self time
  *   open_row.c     the open chunk of a row, and what is written when it is full
- *   reorder.c      tracks that turned out to be unsorted
+ *   reorder.c      tracks that turned out to be unsorted, or whose rows depend on what comes later
  *   sink_finish.c  the finish, sink_tables.c its tables
  *
  * Two sides. What is said about a file (names, notes, programs, samples) stays on the decoder's
@@ -164,9 +164,16 @@ struct laid_slice {
     event_id event;
     uint8_t flags;
 };
-/* Adds the flags it finds out. */
-void nest_slice(struct sink *sink, struct open_track *track, struct laid_slice *slice);
+/* Adds the flags it finds out. `next`: a later slice that this one makes way for, or NULL. */
+void nest_slice(struct sink *sink, struct open_track *track, struct laid_slice *slice,
+                const struct laid_slice *next);
+/* A short one, in which a far longer one begins that runs past it. */
+bool nest_makes_way(const struct laid_slice *slice, const struct laid_slice *next);
+/* Do slices that lie in the track already have to make way for this one? */
+bool nest_is_made_way_for(const struct open_track *track, const struct laid_slice *slice);
 
+/* A row below all others, empty; its first slice begins then or before. */
+void open_row_begin(struct sink *sink, struct open_track *track, int64_t start_ps);
 void open_row_append(struct sink *sink, struct open_track *track, uint32_t depth,
                      const struct laid_slice *slice, uint32_t parent, uint16_t lift);
 /* Writes what is open; gives back the memory. */

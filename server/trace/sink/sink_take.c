@@ -76,13 +76,16 @@ static void lay(struct sink *sink, struct open_track *track, struct laid_slice *
         (slice->start_ps < track->last_start_ps ||
          (slice->start_ps == track->last_start_ps && slice->dur_ps > track->last_dur_ps)))
         reorder_track(sink, track);
+    else if (!track->reordered && track->track.role == ROLE_HOST &&
+             nest_is_made_way_for(track, slice))
+        reorder_track(sink, track);
     track->last_start_ps = slice->start_ps;
     track->last_dur_ps = slice->dur_ps;
     sink->last_start_ps = slice->start_ps;
     if (track->reordered)
         reorder_slice(sink, (track_id)(track - sink->tracks), slice);
     else
-        nest_slice(sink, track, slice);
+        nest_slice(sink, track, slice, NULL);
 }
 
 static void hand_over(struct sink *sink, const struct sink_slice *given,

@@ -65,6 +65,7 @@ struct given { /* in file order */
 struct made {
     struct given *slices;
     uint32_t count, track_count;
+    enum track_role role;
 };
 
 static uint64_t next_random(uint64_t *seed)
@@ -79,7 +80,9 @@ static void feed_made(struct sink *sink, void *data)
     name_id name = sink_name(sink, STR("x"));
 
     for (uint32_t i = 0; i < made->track_count; i++)
-        sink_track(sink, (struct sink_track){.parent = NO_TRACK, .name = STR("t"), .device = -1});
+        sink_track(sink,
+                   (struct sink_track){
+                       .parent = NO_TRACK, .name = STR("t"), .role = made->role, .device = -1});
     for (uint32_t i = 0; i < made->count; i++)
         sink_slice(sink, (struct sink_slice){.track = i % made->track_count,
                                              .start_ps = made->slices[i].start_ps,
@@ -177,21 +180,26 @@ static void like_the_model(void **state)
     const struct {
         const char *what;
         uint32_t count, track_count, span, dur_max, shuffle; /* shuffle: of 256, how many swap */
+        enum track_role role;
     } rows[] = {
-        {"none", 0, 1, 10, 10, 0},
-        {"dense, in order", 3000, 1, 2000, 60, 0},
-        {"sparse, in order", 3000, 1, 100000, 60, 0},
-        {"many ties", 2000, 1, 40, 8, 0},
-        {"shuffled", 3000, 1, 3000, 200, 256},
-        {"nearly in order", 3000, 1, 30000, 200, 2},
-        {"interleaved, in order", 4000, 7, 5000, 100, 0},
-        {"interleaved, shuffled", 4000, 5, 5000, 100, 200},
-        {"long and short", 3000, 2, 100000, 50000, 0},
+        {"none", 0, 1, 10, 10, 0, ROLE_NONE},
+        {"dense, in order", 3000, 1, 2000, 60, 0, ROLE_NONE},
+        {"sparse, in order", 3000, 1, 100000, 60, 0, ROLE_NONE},
+        {"many ties", 2000, 1, 40, 8, 0, ROLE_NONE},
+        {"shuffled", 3000, 1, 3000, 200, 256, ROLE_NONE},
+        {"nearly in order", 3000, 1, 30000, 200, 2, ROLE_NONE},
+        {"interleaved, in order", 4000, 7, 5000, 100, 0, ROLE_NONE},
+        {"interleaved, shuffled", 4000, 5, 5000, 100, 200, ROLE_NONE},
+        {"long and short", 3000, 2, 100000, 50000, 0, ROLE_NONE},
+        {"long and short, of threads", 3000, 2, 100000, 50000, 0, ROLE_HOST},
+        {"dense, of threads", 3000, 1, 2000, 60, 0, ROLE_HOST},
+        {"shuffled, of threads", 4000, 3, 3000, 900, 256, ROLE_HOST},
     };
 
     for (size_t row = 0; row < COUNT(rows); row++) {
         uint64_t seed = 12345 + row;
-        struct made made = {.count = rows[row].count, .track_count = rows[row].track_count};
+        struct made made = {
+            .count = rows[row].count, .track_count = rows[row].track_count, .role = rows[row].role};
         made.slices = calloc(made.count + 1, sizeof(*made.slices));
         assert_non_null(made.slices);
         for (uint32_t i = 0; i < made.count; i++) {
@@ -234,7 +242,7 @@ static void children_longer_than_counted(void **state)
                              {start_ps + 2, 60 * day_ps},
                              {start_ps + 3, 60 * day_ps},
                              {start_ps + 4, 60 * day_ps}};
-    struct made made = {slices, COUNT(slices), 1};
+    struct made made = {slices, COUNT(slices), 1, ROLE_NONE};
     struct arena *arena = arena_create();
     const struct trace *trace = picture_fed(feed_made, &made, arena);
 
@@ -247,12 +255,55 @@ static void children_longer_than_counted(void **state)
     arena_destroy(arena);
 }
 
+/* On a thread, calls that a step begins in lie below it: no rows are empty but for them. */
+static void short_ones_make_way(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what;
+        struct given slices[8];
+        uint32_t count;
+        enum track_role role;
+        uint32_t depths[8];
+    } rows[] = {
+        {"a step is entered by calls, twice",
+         {{-10, 4}, {-9, 3}, {-8, 200}, {20, 100}, {192, 4}, {193, 3}, {194, 200}, {200, 100}},
+         8,
+         ROLE_HOST,
+         {1, 2, 0, 1, 1, 2, 0, 1}},
+        {"within what lasts longer",
+         {{0, 1000}, {1, 4}, {2, 3}, {4, 200}, {20, 100}},
+         5,
+         ROLE_HOST,
+         {0, 2, 3, 1, 2}},
+        {"as long as half of it", {{0, 100}, {2, 200}, {110, 5}}, 3, ROLE_HOST, {0, 1, 2}},
+        {"of no thread", {{0, 4}, {1, 3}, {2, 200}, {20, 100}}, 4, ROLE_NONE, {0, 1, 2, 3}},
+        {"given out of order", {{20, 100}, {2, 200}, {1, 3}, {0, 4}}, 4, ROLE_HOST, {1, 0, 2, 1}},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct given slices[8];
+        struct made made = {slices, rows[i].count, 1, rows[i].role};
+        struct arena *arena = arena_create();
+
+        memcpy(slices, rows[i].slices, sizeof(slices));
+        const struct trace *trace = picture_fed(feed_made, &made, arena);
+        for (uint32_t event = 0; event < rows[i].count; event++) {
+            const struct slice slice = trace_slice(trace, trace_slice_of_event(trace, event));
+            CHECK_INT(rows[i].what, trace->rows[slice.row].depth, rows[i].depths[event]);
+        }
+        check_made(rows[i].what, &made);
+        arena_destroy(arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pictures),
         cmocka_unit_test(like_the_model),
         cmocka_unit_test(children_longer_than_counted),
+        cmocka_unit_test(short_ones_make_way),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
