@@ -200,8 +200,12 @@ TABLE = {
         ("their time", lambda case: case.names("total_ps", by="api"), {"cudaGraphLaunch": 800 * US}),
         ("kernels", lambda case: sum(case.names("count", by="kernel").values()), 400),
     ],
+    # The main thread calls CUDA twice for 10 ms and waits 3 s in getc; kernels take 10 ms each; another thread polls until 3,999 ms.
     "traces/nsys-getc.sqlite": [reads(getc=3 * 10**12),
-                                true("the thread that calls CUDA", lambda case: "waits" in json.dumps(case.ask("overview")) or "main" in json.dumps(case.ask("overview")))],
+                                ("what the thread that calls CUDA did, not the one that polls", lambda case: {row["kind"]: row["self_ps"] for row in case.ask("overview")["breakdown"] if row["self_ps"]},
+                                 {"compute": 20 * MS, "host": 3_020 * MS, "idle": 959 * MS}),
+                                true("and it is called main", lambda case: "That thread is main (101)" in case.ask("overview")["sentence"]),
+                                ("while the device rested", lambda case: {row["cause"]: row["idle_ps"] for row in case.rows("steps", "--view", "idle")}, {"host code": 3_000 * MS, "nothing recorded": 959 * MS, "dispatch": 20 * MS})],
     **{f"traces/pf-{name}.pftrace": [PERFETTO] for name in ("plain", "compressed", "compressed-tail", "lost", "legacy")},
     "traces/quotes.json": [reads(**{f"aten::{name}": 10 * US for name in ("before", "after1", "after2")}), tells("damaged")],
     "traces/backslash.json": [reads(**{"aten::mul": 1 * US})],

@@ -105,6 +105,58 @@ static void rules(void **state)
     }
 }
 
+/* As XLA compiles `lax.scan(lambda sum, x: (sum + x @ x, None), zeros, xs)`, what each turn gives
+ * on of the sum being `gives`; beside it `user` of the zeros. */
+#define SCAN(gives, user)                                                                          \
+    "HloModule jit_f\n\n%fill (p: f32[]) -> f32[64,64] {\n  %p = f32[] parameter(0)\n"             \
+    "  ROOT %b.1 = f32[64,64]{1,0} broadcast(%p), dimensions={}\n}\n\n"                            \
+    "%sum (p: f32[64,64], q: f32[64,64]) -> f32[64,64] {\n  %q = f32[64,64]{1,0} parameter(0)\n"   \
+    "  %r = f32[64,64]{1,0} parameter(1)\n  ROOT %add.4 = f32[64,64]{1,0} add(%q, %r)\n}\n\n"      \
+    "%body (t: (s32[], f32[64,64])) -> (s32[], f32[64,64]) {\n"                                    \
+    "  %t = (s32[], f32[64,64]{1,0}) parameter(0)\n"                                               \
+    "  %one = s32[] constant(1)\n  %turn = s32[] get-tuple-element(%t), index=0\n"                 \
+    "  %acc = f32[64,64]{1,0} get-tuple-element(%t), index=1\n"                                    \
+    "  %next = s32[] add(%turn, %one)\n"                                                           \
+    "  %wrapped_add = f32[64,64]{1,0} fusion(%acc, %acc), kind=kLoop, calls=%sum\n"                \
+    "  ROOT %out = (s32[], f32[64,64]{1,0}) tuple(%next, " gives ")\n}\n\n"                        \
+    "%test (t: (s32[], f32[64,64])) -> pred[] {\n  %u = (s32[], f32[64,64]{1,0}) parameter(0)\n"   \
+    "  %eight = s32[] constant(8)\n  %at = s32[] get-tuple-element(%u), index=0\n"                 \
+    "  ROOT %lt = pred[] compare(%at, %eight), direction=LT\n}\n\n"                                \
+    "ENTRY %main () -> f32[64,64] {\n  %zero = s32[] constant(0)\n  %none = f32[] constant(0)\n"   \
+    "  %wrapped_broadcast = f32[64,64]{1,0} fusion(%none), kind=kLoop, calls=%fill\n"              \
+    "  %tuple = (s32[], f32[64,64]{1,0}) tuple(%zero, %wrapped_broadcast)\n"                       \
+    "  %while.5 = (s32[], f32[64,64]{1,0}) while(%tuple), condition=%test, body=%body\n" user      \
+    "  ROOT %sum.1 = f32[64,64]{1,0} get-tuple-element(%while.5), index=1\n}\n"
+
+/* The zeros that a scan adds to are written over, and must be made each time. */
+static void zeros_of_an_accumulator(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what, *module;
+        bool finds;
+    } rows[] = {
+        {"added to", SCAN("%wrapped_add", ""), false},
+        {"only read", SCAN("%acc", ""), true},
+        {"a part written over",
+         SCAN("%acc", "  %w = f32[64,64]{1,0} dynamic-update-slice(%wrapped_broadcast, %sum.1, "
+                      "%zero, %zero)\n"),
+         false},
+        {"a part of another one written over",
+         SCAN("%acc", "  %w = f32[64,64]{1,0} dynamic-update-slice(%sum.1, %wrapped_broadcast, "
+                      "%zero, %zero)\n"),
+         true},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct made_run run;
+
+        make(&run, rows[i].module, "jit(f)/broadcast_in_dim", "wrapped_broadcast", 5, 50);
+        CHECK(rows[i].what, (run_finding(&run, "same-each-step") != NULL) == rows[i].finds);
+        run_end(&run);
+    }
+}
+
 /* bf16 products are 989.4 / 494.7 times as fast as TF32's: half of the time of the steps that
  * count, which the last of five inferred ones does not. */
 static void win(void **state)
@@ -124,6 +176,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rules),
+        cmocka_unit_test(zeros_of_an_accumulator),
         cmocka_unit_test(win),
     };
 

@@ -95,6 +95,40 @@ static void wins(void **state)
     run_end(&run);
 }
 
+/* Kernels of NCCL fill few multiprocessors by design, whatever else they do without. */
+static void kernels_that_communicate_are_not_blamed(void **state)
+{
+    (void)state;
+    const struct {
+        const char *name;
+        enum kind kind;
+        bool finds;
+    } rows[] = {
+        {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+         KIND_COMMUNICATION, false},
+        {"void at::native::reduce_kernel<512, 1>(float)", KIND_COMPUTE, true},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct made_run run;
+
+        run_begin(&run);
+        track_id stream = run_stream(&run, "Stream #7", ROLE_NONE, 0);
+        CHECK_INT("its kind by its name",
+                  kind_of(&(struct kind_facts){.plane = STR("/device:GPU:0"),
+                                               .line = STR("Stream #7(Kernel)"),
+                                               .name = str_of(rows[i].name)}),
+                  rows[i].kind);
+        for (int at = 0; at < 10; at++) {
+            run_slice(&run, stream, at * INT64_C(60000000), 50000000, rows[i].name, rows[i].kind);
+            run_text(&run, "kernel_details", QUARTER);
+        }
+        run_finish(&run);
+        CHECK(rows[i].name, (run_finding(&run, "low-occupancy") != NULL) == rows[i].finds);
+        run_end(&run);
+    }
+}
+
 /* What stood idle before kernels is a part of what streams stood idle, by the same measure. */
 static void parts_of_a_whole(void **state)
 {
@@ -325,6 +359,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(launches),
         cmocka_unit_test(wins),
+        cmocka_unit_test(kernels_that_communicate_are_not_blamed),
         cmocka_unit_test(parts_of_a_whole),
         cmocka_unit_test(slow_calls),
         cmocka_unit_test(graphs_are_no_slow_calls),
