@@ -33,7 +33,7 @@
 enum {
     CHUNK_RUNS = 1000,
     SUMS_BYTES_MAX = 128 << 20,
-    STEPS_BYTES_MAX = 48 << 20,
+    STEPS_BYTES_MAX = 16 << 20,
     DESCRIPTORS_MAX = 20480
 };
 

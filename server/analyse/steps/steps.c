@@ -422,7 +422,7 @@ void steps_keep_asked(const struct run_traces *run, const struct restriction *re
     uint32_t *places = keep_asked(run, restriction, arena, ret);
 
     ret->time_rule = most_of_times(ret);
-    if (places != NULL)
+    if (places != NULL && ret->owners != NULL)
         move_owners(run, (uint32_t **)(uintptr_t)ret->owners, places);
     free(places);
 }

@@ -50,13 +50,6 @@ void found_steps_destroy(struct found_steps *found)
     free(found);
 }
 
-static uint32_t op_count_of(const struct run_traces *run, uint32_t host)
-{
-    const struct attribution *of = run->hosts[host].attribution;
-
-    return of == NULL ? 0 : of->entry_count;
-}
-
 static uint32_t device_count_of(const struct run_traces *run, uint32_t host)
 {
     const struct attribution *of = run->hosts[host].attribution;
@@ -65,32 +58,9 @@ static uint32_t device_count_of(const struct run_traces *run, uint32_t host)
 }
 
 /* Of what copy takes; texts are short beside it. */
-static uint64_t bytes_of(const struct run_traces *run, const struct steps *steps)
+static uint64_t bytes_of(const struct steps *steps)
 {
-    uint64_t bytes = steps->count * sizeof *steps->items;
-
-    for (uint32_t host = 0; steps->owners != NULL && host < run->host_count; host++)
-        bytes += steps->owners[host] == NULL ? 0 : op_count_of(run, host) * sizeof(uint32_t);
-    return bytes;
-}
-
-static const uint32_t *const *copy_owners(const struct run_traces *run, const struct steps *from,
-                                          struct arena *arena)
-{
-    if (from->owners == NULL)
-        return NULL;
-
-    uint32_t **ret = arena_array(arena, uint32_t *, (size_t)run->host_count + 1);
-
-    for (uint32_t host = 0; host < run->host_count; host++) {
-        uint32_t count = op_count_of(run, host);
-
-        if (from->owners[host] == NULL)
-            continue;
-        ret[host] = arena_array(arena, uint32_t, (size_t)count + 1);
-        memcpy(ret[host], from->owners[host], count * sizeof *ret[host]);
-    }
-    return (const uint32_t *const *)ret;
+    return steps->count * sizeof *steps->items;
 }
 
 static const bool *const *copy_works(const struct run_traces *run, const struct steps *from,
@@ -137,7 +107,7 @@ static struct steps copy(const struct run_traces *run, const struct steps *from,
     ret.others = str_copy(arena, from->others);
     ret.confidence_text = str_copy(arena, from->confidence_text);
     ret.lanes = NULL;
-    ret.owners = copy_owners(run, from, arena);
+    ret.owners = NULL;
     ret.works = copy_works(run, from, arena);
     return ret;
 }
@@ -195,7 +165,7 @@ static void make_room(struct found_steps *found)
 void found_steps_put(struct found_steps *found, struct hash128 key, const struct run_traces *run,
                      const struct steps *steps)
 {
-    uint64_t bytes = bytes_of(run, steps);
+    uint64_t bytes = bytes_of(steps);
 
     if (bytes > found->bytes_max)
         return;

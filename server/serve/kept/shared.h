@@ -30,7 +30,8 @@ struct memo *request_shared(struct request *req, const struct run_traces *run);
 /* The analyses of what is asked: those that are shared, else new ones. */
 struct memo *request_memo(struct request *req, const struct run_traces *run,
                           const struct restriction *restriction);
-/* The steps of what is asked; where they are shared, with what their lanes did. */
+/* The steps of what is asked, maybe without `owners`; where they are shared, with what their lanes
+ * did. */
 MUST_CHECK enum status request_steps(struct request *req, const struct run_traces *run,
                                      const struct restriction *restriction, struct steps *ret,
                                      struct error *err);
