@@ -189,8 +189,8 @@ static const struct verb verb = {.name = "why",
 
 static const struct tool_argument arguments[] = {
     TOOL_RUN,
-    {"step", TOOL_TEXT, false, "The step's number; without it the one that stands for the others",
-     NULL},
+    {"step", TOOL_TEXT, false,
+     "The step's number, or `last`; without it the step nearest to the median", NULL},
     {"by", TOOL_WORD, false,
      "What of all steps lies on their paths, by this; without it the pieces",
      "op|place|scope|kind|device|host"},
