@@ -195,14 +195,16 @@ static bool take_skew(struct remote *remote, const struct wire_said *said, struc
     return is_news;
 }
 
-/* Keys for a time that ended early are found anew; those that were just found are no better. */
+/* Keys for a time that ended early are found anew, once for all that asked with them; those that
+ * were just found are no better. */
 static bool take_refusal(struct remote *remote, const struct credentials *used)
 {
     if (used->is_nobody || used->ends_s == INT64_MAX ||
         remote_now_s(remote) - used->found_s < FRESH_S)
         return false;
     pthread_mutex_lock(&remote->lock);
-    forget_credentials(remote);
+    if (remote->has_credentials && remote->credentials.found_s == used->found_s)
+        forget_credentials(remote);
     pthread_mutex_unlock(&remote->lock);
     return true;
 }

@@ -29,7 +29,7 @@ struct exchange {
     CURL *curl;
     const struct wire_ask *ask;
     struct wire_said *said;
-    bool refused, is_full, was_private;
+    bool refused, is_full, was_private, proxy_refuses;
     char why[CURL_ERROR_SIZE];
 };
 
@@ -348,6 +348,10 @@ static enum status tell_failure(const struct exchange *exchange, CURLcode code, 
     if (exchange->is_full)
         return fail(err, ERR_LIMIT, "%.*s answers with more than %d MiB", STR_ARG(host),
                     WIRE_BODY_MAX >> 20);
+    if (exchange->proxy_refuses)
+        return fail(
+            err, ERR_PERMISSION,
+            "the proxy requires a password (407): set https_proxy=http://USER:PASSWORD@HOST");
     if (code == CURLE_COULDNT_RESOLVE_HOST)
         return fail(err, ERR_IO,
                     "the host name %.*s cannot be resolved: check the network, or https_proxy",
@@ -376,16 +380,18 @@ static enum status perform(struct exchange *exchange, struct curl_slist *headers
     set_method(exchange);
     atomic_fetch_add(&exchange->wire->requests, 1);
     CURLcode code = library->curl_easy_perform(exchange->curl);
-    long status = 0;
+    long status = 0, tunnel = 0;
 
     library->curl_easy_getinfo(exchange->curl, CURLINFO_RESPONSE_CODE, &status);
+    library->curl_easy_getinfo(exchange->curl, CURLINFO_HTTP_CONNECTCODE, &tunnel);
+    exchange->proxy_refuses = tunnel == 407;
     exchange->said->status = status;
     arena_destroy(arena);
     if (code == CURLE_OK || exchange->refused)
         return OK;
     exchange->said->is_absent = code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_COULDNT_CONNECT;
     exchange->said->was_cut = !exchange->was_private && !exchange->is_full &&
-                              code != CURLE_PEER_FAILED_VERIFICATION &&
+                              !exchange->proxy_refuses && code != CURLE_PEER_FAILED_VERIFICATION &&
                               code != CURLE_SSL_CACERT_BADFILE;
     return tell_failure(exchange, code, err);
 }

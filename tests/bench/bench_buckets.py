@@ -3,9 +3,13 @@
 """What a bucket costs beside the same file on disk: moto behind a proxy that adds 20 ms to each request and hands on 200 MB/s at most.
 
     tests/bench/bench_buckets.py [EVENTS]        name value unit, a line each; the store and the proxy share the processors with jviewd
+    tests/bench/bench_buckets.py --beside FILE   beside xprof-rs (as first.py has it): from exec to the overview of this profile, in turn,
+                                                 at 200 and at 25 MB/s; seconds, requests, bytes
 """
 
+import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import threading
@@ -14,23 +18,25 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "buckets"))
 import test_reads as buckets  # noqa: E402
 import boto3  # noqa: E402
+import first  # noqa: E402
 import harness  # noqa: E402
 
 DELAY_S, BYTES_PER_S = 0.02, 200e6
 
 
 class Slow:
-    """The store's answers, 20 ms late and no faster than 200 MB/s together."""
+    """The store's answers, 20 ms late and no faster than 200 MB/s together, unless another rate is set."""
 
     def __init__(self, proxy):
-        self.lock, self.free = threading.Lock(), 0.0
+        self.lock, self.free, self.rate, self.bytes = threading.Lock(), 0.0, BYTES_PER_S, 0
         forward = proxy.forward
 
         def late(handler, body):
             time.sleep(DELAY_S)
             reply = forward(handler, body)
             with self.lock:
-                self.free = max(self.free, time.monotonic()) + len(reply[2]) / BYTES_PER_S
+                self.bytes += len(reply[2])
+                self.free = max(self.free, time.monotonic()) + len(reply[2]) / self.rate
                 until = self.free
             time.sleep(max(0, until - time.monotonic()))
             return reply
@@ -56,7 +62,42 @@ def bytes_alone(url, size):
     return time.monotonic() - begin
 
 
+def beside(profile):
+    """Both tools in turn, three times; the best of each."""
+    program = first.rival()
+    if program is None:
+        return
+    place = harness.Place()
+    s3 = buckets.store(place)
+    slow = Slow(s3.proxy)
+    logs = place.dir / "logs/plugins/profile/one"
+    logs.mkdir(parents=True)
+    shutil.copy(profile, logs / "host.xplane.pb")
+    harness.age(logs / "host.xplane.pb")
+    s3.bucket("bench")
+    s3.put_tree("bench", place.dir / "logs")
+    env = {**os.environ, **s3.env, "AWS_ALLOW_HTTP": "true", "AWS_REGION": "us-east-1", "HOME": str(place.dir)}
+    print(f"file {pathlib.Path(profile).stat().st_size / 1e6:.1f} MB", flush=True)
+    asks = (("jviewd", first.ask_jviewd), ("xprof-rs", lambda *words: first.ask_rival(program, *words)))
+    for where, rate in (("directory", 0), ("s3://bench", 200e6), ("s3://bench", 25e6)):
+        best = {}
+        slow.rate = rate or BYTES_PER_S
+        for _ in range(3):
+            for name, ask in asks:
+                s3.proxy.forget()
+                slow.bytes = 0
+                wall, cpu, peak = ask(place.dir, "overview", *((where, env) if rate else ()))
+                best[name] = min(best.get(name, (wall + 1,)), (wall, cpu, peak, len(s3.proxy.asked), slow.bytes))
+        for name, (wall, cpu, peak, requests, got) in best.items():
+            print(f"{where}{f' at {rate / 1e6:.0f} MB/s' if rate else ''} {name} {wall:.2f} s, {cpu:.2f} s of processors, {peak / 2**20:.0f} MiB, "
+                  f"{requests} requests, {got / 1e6:.1f} MB", flush=True)
+    place.close()
+
+
 def main():
+    if sys.argv[1:2] == ["--beside"]:
+        beside(sys.argv[2])
+        return
     place = harness.Place()
     s3 = buckets.store(place)
     Slow(s3.proxy)

@@ -60,9 +60,9 @@ def free_port():
 class Tool:
     """A server from its exec on: answers, then (wall seconds, CPU seconds, peak of RssAnon) at its end."""
 
-    def __init__(self, command):
+    def __init__(self, command, env=None):
         self.begin = time.perf_counter()
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env)
         self.peak = Peak(self.process.pid)
 
     def get(self, port, path, **query):
@@ -92,10 +92,11 @@ class Tool:
         return wall, usage.ru_utime + usage.ru_stime, peak
 
 
-def ask_jviewd(directory, what):
+def ask_jviewd(directory, what, place=None, env=None):
+    """Of the directory's logs, or of another place such as a bucket."""
     port, cache = free_port(), tempfile.mkdtemp(prefix="jviewd-first-", dir=directory)
-    tool = Tool([BINARY, "--profile-dir", directory / "logs", "--cache-dir", f"{cache}/c", "--data-dir", f"{cache}/d", "--port", str(port),
-                 "--ui", "none"])
+    tool = Tool([BINARY, "--profile-dir", place or directory / "logs", "--cache-dir", f"{cache}/c", "--data-dir", f"{cache}/d", "--port", str(port),
+                 "--ui", "none"], env)
     try:
         if what == "overview":
             tool.get(port, "/api/overview", run="latest")
@@ -118,9 +119,9 @@ def ask_jviewd(directory, what):
         shutil.rmtree(cache)
 
 
-def ask_rival(program, directory, what):
+def ask_rival(program, directory, what, place=None, env=None):
     port = free_port()
-    tool = Tool([program, "--logdir", directory / "logs", "--port", str(port)])
+    tool = Tool([program, "--logdir", place or directory / "logs", "--port", str(port)], env)
     try:
         host = json.loads(tool.get(port, "/data/plugin/profile/hosts", run="one", tag="overview_page"))[0]["hostname"]
         query = {"tag": "overview_page"} if what == "overview" else {"tag": "trace_viewer@", "resolution": 4040}

@@ -27,7 +27,7 @@ from botocore.credentials import Credentials  # noqa: E402
 class StandIn:
     """Answers by a function of (method, path, headers, body): (status, headers, bytes)."""
 
-    def __init__(self, answer, tls=None):
+    def __init__(self, answer, tls=None, password=None):
         self.asked = []
         stand_in = self
 
@@ -49,8 +49,11 @@ class StandIn:
                 self.wfile.write(body)
 
             def do_CONNECT(self):
-                """A proxy for one host: what is asked of that is answered here, with its certificate."""
+                """A proxy: what is asked of hosts behind it is answered here, with their certificate."""
                 stand_in.asked.append(("CONNECT", self.path, {}, b""))
+                if password and self.headers.get("Proxy-Authorization") != "Basic " + base64.b64encode(password.encode()).decode():
+                    self.say(407, {"Proxy-Authenticate": 'Basic realm="p"'}, b"")
+                    return
                 self.send_response_only(200)
                 self.end_headers()
                 self.connection = tls.wrap_socket(self.connection, server_side=True)
@@ -184,40 +187,67 @@ def a_clock_that_is_wrong(place):
     assert done.returncode == 4 and "RequestTimeTooSkewed" in done.stderr and len(s3.proxy.asked) == 2, (s3.proxy.asked, done)
 
 
+HOSTS = ("storage.googleapis.com", "oauth2.googleapis.com", "sts.googleapis.com", "iamcredentials.googleapis.com", "login.microsoftonline.com",
+         "devstoreaccount1.blob.core.windows.net", "team.s3.us-east-1.amazonaws.com", "team.s3.eu-west-1.amazonaws.com")
+
+
 def authority(place):
-    """A certificate of storage.googleapis.com by an authority of this test, and what trusts it."""
+    """A certificate of the providers' hosts by an authority of this test, and what trusts it."""
+    if shutil.which("openssl") is None:
+        raise Skip("no openssl to make a certificate with")
     folder = place.dir / "tls"
     folder.mkdir()
-
-    def openssl(*words):
-        subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
-    openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "cert.pem", "-days", "2", "-subj", "/CN=storage.googleapis.com",
-            "-addext", "subjectAltName=DNS:storage.googleapis.com")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "cert.pem", "-days", "2", "-subj", "/CN=stand-in",
+                    "-addext", "subjectAltName=" + ",".join(f"DNS:{host}" for host in HOSTS) + ",IP:127.0.0.1"], cwd=folder, check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
     return context, folder / "cert.pem"
 
 
-def google_store(place, token_of):
-    """An emulator behind the name storage.googleapis.com, which takes only the token that token_of() says."""
+def behind(proxy, trusted):
+    """The environment that leads through this proxy."""
+    return {"https_proxy": proxy.url, "HTTPS_PROXY": proxy.url, "CURL_CA_BUNDLE": str(trusted), "no_proxy": "127.0.0.1", "NO_PROXY": "127.0.0.1"}
+
+
+def passed_on(address, method, path, headers, body, kept, tls=None):
+    """What the store at this address answers; of the headers those that are kept go along."""
+    connection = http.client.HTTPSConnection(address, timeout=30, context=tls) if tls else http.client.HTTPConnection(address, timeout=30)
+    connection.request(method, path, body=body or None, headers={name: value for name, value in headers.items() if name in kept})
+    reply = connection.getresponse()
+    data = reply.read()
+    connection.close()
+    return reply.status, {name: value for name, value in reply.getheaders() if name.lower() not in ("content-length", "transfer-encoding", "connection")}, data
+
+
+def google_put(place):
+    """An emulator of Google with a run in it: its address, and how more is written."""
     address, post, _ = buckets.google(place)
+
+    def put(name, data, bucket="team"):
+        part = (b'--x\r\nContent-Type: application/json\r\n\r\n' + json.dumps({"name": name}).encode() +
+                b'\r\n--x\r\nContent-Type: application/octet-stream\r\n\r\n' + data + b'\r\n--x--')
+        post(f"/upload/storage/v1/b/{bucket}/o?uploadType=multipart", part, 'multipart/related; boundary="x"')
     for path in (buckets.samples(place) / "step_1000").rglob("*.pb"):
-        part = (b'--x\r\nContent-Type: application/json\r\n\r\n' + json.dumps({"name": "runs/step_1000/" + path.name}).encode() +
-                b'\r\n--x\r\nContent-Type: application/octet-stream\r\n\r\n' + path.read_bytes() + b'\r\n--x--')
-        post("/upload/storage/v1/b/team/o?uploadType=multipart", part, 'multipart/related; boundary="x"')
+        put("runs/step_1000/" + path.name, path.read_bytes())
+    return address, put, post
+
+
+def google_store(place, token_of, others=None, password=None):
+    """The emulator behind the name storage.googleapis.com, which takes only the token that token_of(headers) says; others(host) answer for theirs."""
+    address, put, post = google_put(place)
 
     def forward(method, path, headers, body):
-        if headers.get("Authorization") != f"Bearer {token_of()}":
+        host = headers["Host"].removesuffix(":443")
+        if host != "storage.googleapis.com":
+            return others[host](method, path, headers, body)
+        if headers.get("Authorization") != f"Bearer {token_of(headers)}":
             return 401, {}, b'{"error": {"message": "Invalid Credentials"}}'
-        connection = http.client.HTTPConnection(address, timeout=30)
-        connection.request(method, path, body=body, headers={name: value for name, value in headers.items() if name in ("Range", "Content-Type")})
-        reply = connection.getresponse()
-        data = reply.read()
-        return reply.status, {name: value for name, value in reply.getheaders() if name.lower() in ("content-range", "x-goog-generation", "etag")}, data
+        return passed_on(address, method, path, headers, body, ("Range", "Content-Type"))
 
     context, trusted = authority(place)
-    proxy = StandIn(forward, context)
-    return proxy, {"https_proxy": proxy.url, "HTTPS_PROXY": proxy.url, "CURL_CA_BUNDLE": str(trusted), "no_proxy": "", "NO_PROXY": ""}
+    proxy = StandIn(forward, context, password)
+    proxy.put, proxy.post = put, post
+    return proxy, behind(proxy, trusted)
 
 
 def a_claim_that_openssl_checks(place):
@@ -249,11 +279,11 @@ def a_claim_that_openssl_checks(place):
         return 200, {}, json.dumps({"access_token": given[-1], "expires_in": 1, "token_type": "Bearer"}).encode()
 
     place.tokens = StandIn(tokens)
-    proxy, env = google_store(place, lambda: given[-1] if given else "none")
+    proxy, env = google_store(place, lambda _: given[-1] if given else "none")
     account = {"type": "service_account", "client_email": "reader@p.iam.gserviceaccount.com", "private_key_id": "k1",
                "private_key": (place.dir / "sa.pem").read_text(), "token_uri": place.tokens.url + "/token"}
     (place.dir / "account.json").write_text(json.dumps(account))
-    env = {**env, "GOOGLE_APPLICATION_CREDENTIALS": str(place.dir / "account.json"), "no_proxy": "127.0.0.1", "NO_PROXY": "127.0.0.1"}
+    env = {**env, "GOOGLE_APPLICATION_CREDENTIALS": str(place.dir / "account.json")}
     done = jviewd(place, "top", "gs://team/runs/step_1000", env=env, cache="jwt")
     assert done.returncode == 0 and "fusion" in done.stdout and not wrong, (done, wrong)
     assert len(given) >= 2, "a token that has ended is not used again"
@@ -268,10 +298,8 @@ def a_claim_that_openssl_checks(place):
 
 
 def the_metadata_server_of_google(place):
-    """A TPU VM: no key, no setup."""
-    if shutil.which("openssl") is None:
-        raise Skip("no openssl to make a certificate with")
-    given = []
+    """A TPU VM: no key, no setup. A token that ends before its time, between two ranges, is asked for anew, once."""
+    given, refused = [], []
 
     def metadata(method, path, headers, body):
         if headers.get("Metadata-Flavor") != "Google" or path != "/computeMetadata/v1/instance/service-accounts/default/token":
@@ -279,10 +307,25 @@ def the_metadata_server_of_google(place):
         given.append(f"MACHINE-TOKEN-{len(given)}")
         return 200, {"Metadata-Flavor": "Google"}, json.dumps({"access_token": given[-1], "expires_in": 3599, "token_type": "Bearer"}).encode()
 
-    place.metadata = StandIn(metadata)
-    _, env = google_store(place, lambda: given[-1] if given else "none")
-    done = jviewd(place, "top", "gs://team/runs/step_1000", env={**env, "GCE_METADATA_HOST": place.metadata.host}, cache="tpu")
+    def token_of(headers):
+        if ends and "Range" in headers and len(given) == 1:
+            refused.append(headers["Range"])
+            time.sleep(10.5)  # one that was found just now is not asked for again
+            return "ANOTHER"
+        return given[-1] if given else "none"
+
+    place.metadata, ends = StandIn(metadata), []
+    proxy, env = google_store(place, token_of)
+    env = {**env, "GCE_METADATA_HOST": place.metadata.host}
+    done = jviewd(place, "top", "gs://team/runs/step_1000", env=env, cache="tpu")
     assert done.returncode == 0 and "fusion" in done.stdout and len(given) == 1, (done, given)
+    data = buckets.large(place)
+    given.clear()
+    proxy.put("big/host.xplane.pb", data)
+    ends.append(1)
+    done = jviewd(place, "top", "gs://team/big", env=env, cache="ends")
+    local = jviewd(place, "top", place.dir / "big", cache="local")
+    assert done.returncode == 0 and done.stdout == local.stdout and len(refused) > 1 and len(given) == 2, (done, refused, given)
 
 
 def the_metadata_of_amazon(place):
@@ -306,6 +349,196 @@ def the_metadata_of_amazon(place):
     assert s3.proxy.asked[0][2]["X-Amz-Security-Token"] == "SESSION"
 
 
+def a_user_of_gcloud(place):
+    """The file that `gcloud auth application-default login` leaves, where it leaves it."""
+    def tokens(method, path, headers, body):
+        form = dict(urllib.parse.parse_qsl(body.decode()))
+        if (method, path, form) != ("POST", "/token", {"client_id": "C.apps.googleusercontent.com", "client_secret": "CLIENT+SECRET",
+                                                       "grant_type": "refresh_token", "refresh_token": "1//REFRESH-TOKEN"}):
+            return 400, {}, b'{"error": "invalid_grant", "error_description": "Token has been expired or revoked."}'
+        return 200, {}, b'{"access_token": "USER-TOKEN", "expires_in": 3599, "token_type": "Bearer"}'
+
+    _, env = google_store(place, lambda _: "USER-TOKEN", {"oauth2.googleapis.com": tokens})
+    path = place.dir / "home/.config/gcloud/application_default_credentials.json"
+    path.parent.mkdir(parents=True)
+
+    def leave(refresh):
+        path.write_text(json.dumps({"type": "authorized_user", "client_id": "C.apps.googleusercontent.com", "client_secret": "CLIENT+SECRET",
+                                    "refresh_token": refresh, "quota_project_id": "p", "universe_domain": "googleapis.com"}))
+    leave("1//REFRESH-TOKEN")
+    done = jviewd(place, "top", "gs://team/runs/step_1000", env=env, cache="user")
+    assert done.returncode == 0 and "fusion" in done.stdout, done
+    leave("1//REVOKED-TOKEN")
+    done = jviewd(place, "list", "gs://team/runs", env=env, cache="user2")
+    words = done.stdout + done.stderr
+    assert done.returncode == 4 and str(path) in done.stderr and "invalid_grant" in done.stderr, done
+    assert not any(secret in words for secret in ("REVOKED-TOKEN", "CLIENT+SECRET", "USER-TOKEN")), done
+
+
+def workload_identity(place):
+    """A token of somebody else's, in a file, exchanged at Google for one of a service account's."""
+    def exchange(method, path, headers, body):
+        form = dict(urllib.parse.parse_qsl(body.decode()))
+        good = form == {"audience": "//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/k",
+                        "grant_type": "urn:ietf:params:oauth:grant-type:token-exchange",
+                        "requested_token_type": "urn:ietf:params:oauth:token-type:access_token", "scope": "https://www.googleapis.com/auth/cloud-platform",
+                        "subject_token": "CLUSTER-TOKEN", "subject_token_type": "urn:ietf:params:oauth:token-type:jwt"}
+        if not good or (method, path) != ("POST", "/v1/token"):
+            return 400, {}, b'{"error": "invalid_request", "error_description": "' + str(sorted(form)).replace('"', "").encode() + b'"}'
+        return 200, {}, b'{"access_token": "EXCHANGED-TOKEN", "issued_token_type": "urn:ietf:params:oauth:token-type:access_token", "expires_in": 3600}'
+
+    def impersonate(method, path, headers, body):
+        if headers.get("Authorization") != "Bearer EXCHANGED-TOKEN" or path != "/v1/projects/-/serviceAccounts/r@p.iam.gserviceaccount.com:generateAccessToken":
+            return 403, {}, b'{"error": {"status": "PERMISSION_DENIED", "message": "iam.serviceAccounts.getAccessToken denied"}}'
+        ends = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=1)
+        return 200, {}, json.dumps({"accessToken": "ACCOUNT-TOKEN", "expireTime": ends.strftime("%Y-%m-%dT%H:%M:%SZ")}).encode()
+
+    _, env = google_store(place, lambda _: "ACCOUNT-TOKEN", {"sts.googleapis.com": exchange, "iamcredentials.googleapis.com": impersonate})
+    (place.dir / "subject.json").write_text('{"id_token": "CLUSTER-TOKEN"}')
+    account = {"type": "external_account", "audience": "//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/k",
+               "subject_token_type": "urn:ietf:params:oauth:token-type:jwt", "token_url": "https://sts.googleapis.com/v1/token",
+               "credential_source": {"file": str(place.dir / "subject.json"), "format": {"type": "json", "subject_token_field_name": "id_token"}},
+               "service_account_impersonation_url":
+                   "https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/r@p.iam.gserviceaccount.com:generateAccessToken"}
+    path = place.dir / "external.json"
+    path.write_text(json.dumps(account))
+    env = {**env, "GOOGLE_APPLICATION_CREDENTIALS": str(path)}
+    done = jviewd(place, "top", "gs://team/runs/step_1000", env=env, cache="wi")
+    assert done.returncode == 0 and "fusion" in done.stdout, done
+    path.write_text(json.dumps({**account, "service_account_impersonation_url": "https://elsewhere.example/x"}))
+    done = jviewd(place, "list", "gs://team/runs", env=env, cache="wi2")
+    assert done.returncode == 4 and "does not belong to Google" in done.stderr and "-TOKEN" not in done.stderr, done
+
+
+def a_proxy_that_wants_a_password(place):
+    """One sentence and what mends it, at once; the password is told nowhere."""
+    proxy, env = google_store(place, lambda _: "USER-TOKEN", {"oauth2.googleapis.com": lambda *_: (200, {}, b'{"access_token": "USER-TOKEN", "expires_in": 3599}')},
+                              "me:pass word")
+    path = place.dir / "user.json"
+    path.write_text(json.dumps({"type": "authorized_user", "client_id": "C", "client_secret": "S", "refresh_token": "R"}))
+    env["GOOGLE_APPLICATION_CREDENTIALS"] = str(path)
+    done = jviewd(place, "list", "gs://team/runs", env=env, cache="proxy")
+    assert done.returncode == 4 and "requires a password (407)" in done.stderr and "https_proxy=http://USER:PASSWORD@HOST" in done.stderr, done
+    assert len(done.stderr.strip().splitlines()) == 1 and len(proxy.asked) <= 2, (done, proxy.asked)
+    for password, code in (("me:pass%20word", 0), ("me:wrong%20one", 4)):
+        proxy.asked.clear()
+        with_it = {**env, "https_proxy": proxy.url.replace("//", f"//{password}@"), "HTTPS_PROXY": ""}
+        done = jviewd(place, "top", "gs://team/runs/step_1000", env=with_it, cache=f"proxy-{code}")
+        words = done.stdout + done.stderr
+        assert done.returncode == code and "pass word" not in words and "%20" not in words and "wrong" not in words, done
+
+
+def keys_of_a_container(place):
+    """ECS and EKS: an address on this machine, with a token from a file; one elsewhere is not told the token."""
+    s3 = store(place)
+
+    def agent(method, path, headers, body):
+        if (method, path, headers.get("Authorization")) != ("GET", "/v1/credentials", "POD-TOKEN"):
+            return 401, {}, b'{"message": "no"}'
+        return 200, {}, json.dumps({"AccessKeyId": KEY, "SecretAccessKey": SECRET, "Token": "SESSION", "AccountId": "1",
+                                    "Expiration": (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")}).encode()
+
+    place.agent = StandIn(agent)
+    (place.dir / "pod").write_text("POD-TOKEN\n")
+    env = {"AWS_ENDPOINT_URL": s3.proxy.url, "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": str(place.dir / "pod"), "AWS_EC2_METADATA_DISABLED": "true"}
+    done = jviewd(place, "list", "s3://team/runs", env={**env, "AWS_CONTAINER_CREDENTIALS_FULL_URI": place.agent.url + "/v1/credentials"}, cache="pod")
+    assert done.returncode == 0 and "step_1000" in done.stdout, done
+    method, path, headers = s3.proxy.asked[0]
+    assert headers["X-Amz-Security-Token"] == "SESSION" and signed_again(method, s3.proxy.url + path, headers, "us-east-1"), s3.proxy.asked
+    place.agent.asked.clear()
+    for elsewhere in (f"http://{place.agent.host.replace('127.0.0.1', '127.0.0.2')}/v1/credentials", "http://127.0.0.1.example/v1/credentials"):
+        done = jviewd(place, "list", "s3://team/runs", env={**env, "AWS_CONTAINER_CREDENTIALS_FULL_URI": elsewhere}, cache="pod2")
+        assert done.returncode == 4 and "neither on this machine nor https" in done.stderr and not place.agent.asked, done
+
+
+def a_bucket_of_another_region(place):
+    """Amazon's own hosts: the answer 301 names the region; it is asked there from then on, and signed for it."""
+    s3 = store(place)
+    port = s3.server.get_host_and_port()[1]
+
+    def amazon(method, path, headers, body):
+        host = headers["Host"].removesuffix(":443")
+        region = host.split(".")[2]
+        if region != "eu-west-1":
+            return 301, {"x-amz-bucket-region": "eu-west-1", "Content-Type": "application/xml"}, \
+                b"<Error><Code>PermanentRedirect</Code><Endpoint>team.s3-eu-west-1.amazonaws.com</Endpoint><Bucket>team</Bucket></Error>"
+        if not signed_again(method, f"https://{host}{path}", headers, region):
+            return 403, {}, b"<Error><Code>SignatureDoesNotMatch</Code></Error>"
+        return passed_on(f"127.0.0.1:{port}", method, path, headers, body, ("Host", "Range", "If-Match", "Authorization", "X-Amz-Date", "X-Amz-Content-Sha256"))
+
+    context, trusted = authority(place)
+    proxy = StandIn(amazon, context)
+    env = {**behind(proxy, trusted), **buckets.LENDER, "AWS_REGION": "us-east-1", "AWS_CA_BUNDLE": str(trusted)}
+    done = jviewd(place, "top", "s3://team/runs/step_1000", env=env, cache="region")
+    assert done.returncode == 0 and "fusion" in done.stdout, (done, proxy.asked)
+    hosts = [headers["Host"] for method, _, headers, _ in proxy.asked if method != "CONNECT"]
+    assert hosts[0].startswith("team.s3.us-east-1.") and all(host.startswith("team.s3.eu-west-1.") for host in hosts[1:]) and len(hosts) > 2, hosts
+
+
+def a_shared_access_signature(place):
+    """Azurite checks it; by variable and by connection string. It is a secret like a key."""
+    connection, client = buckets.azurite(place)
+    client.create_container("team")
+    for path in (buckets.samples(place) / "step_1000").rglob("*.pb"):
+        client.get_blob_client("team", "runs/step_1000/" + path.name).upload_blob(path.read_bytes())
+    from azure.storage.blob import ContainerSasPermissions, generate_container_sas
+    ends = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=1)
+    sas = generate_container_sas("devstoreaccount1", "team", account_key=buckets.AZURITE_KEY, permission=ContainerSasPermissions(read=True, list=True), expiry=ends)
+    endpoint = connection.split("BlobEndpoint=")[1].rstrip(";")
+    for given in (sas, "?" + sas):
+        env = {"AZURE_STORAGE_CONNECTION_STRING": f"BlobEndpoint={endpoint};SharedAccessSignature={given}"}
+        done = jviewd(place, "top", "az://team/runs/step_1000", env=env, cache="sas")
+        assert done.returncode == 0 and "fusion" in done.stdout, done
+    signature = sas.split("sig=")[1].split("&")[0]
+    env = {"AZURE_STORAGE_CONNECTION_STRING": f"BlobEndpoint={endpoint};SharedAccessSignature={sas.replace('sp=rl', 'sp=rlw')}"}
+    done = jviewd(place, "list", "az://team/runs", env=env, cache="sas2")
+    assert done.returncode == 4 and "a shared access signature" in done.stderr and signature not in done.stderr + done.stdout, done
+    for path in place.dir.rglob("*"):
+        assert "azurite" in path.parts or not path.is_file() or signature.encode() not in path.read_bytes(), path
+
+
+def a_token_of_entra(place):
+    """An application's secret, and a token of the cluster, for one bearer token that Azurite checks; over https alone."""
+    context, trusted = authority(place)
+    connection, client = buckets.azurite(place, "--oauth", "basic", "--cert", str(trusted), "--key", str(place.dir / "tls/key.pem"))
+    client.create_container("team")
+    for path in (buckets.samples(place) / "step_1000").rglob("*.pb"):
+        client.get_blob_client("team", "runs/step_1000/" + path.name).upload_blob(path.read_bytes())
+    address = connection.split("BlobEndpoint=https://")[1].split("/")[0]
+    now = int(time.time())
+
+    def part(value):
+        return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
+    token = part({"alg": "RS256", "typ": "JWT"}) + "." + part({"aud": "https://storage.azure.com", "iss": "https://sts.windows.net/tenant-1/", "iat": now,
+                                                               "nbf": now - 5, "exp": now + 3600, "tid": "tenant-1", "oid": "o"}) + ".c2lnbmVk"
+    forms = []
+
+    def azure(method, path, headers, body):
+        if headers["Host"].startswith("login."):
+            forms.append(dict(urllib.parse.parse_qsl(body.decode())))
+            if path != "/tenant-1/oauth2/v2.0/token" or "WRONG" in body.decode():
+                return 401, {}, b'{"error": "invalid_client", "error_description": "AADSTS7000215: Invalid client secret provided."}'
+            return 200, {}, json.dumps({"token_type": "Bearer", "expires_in": 3599, "access_token": token}).encode()
+        return passed_on(address, method, "/devstoreaccount1" + path, headers, body, ("Authorization", "Range", "If-Match", "X-Ms-Date", "X-Ms-Version"),
+                         ssl._create_unverified_context())
+
+    proxy = StandIn(azure, context)
+    env = {**behind(proxy, trusted), "AZURE_STORAGE_ACCOUNT": "devstoreaccount1", "AZURE_TENANT_ID": "tenant-1", "AZURE_CLIENT_ID": "app-1"}
+    (place.dir / "federated").write_text("CLUSTER-TOKEN")
+    common = {"client_id": "app-1", "grant_type": "client_credentials", "scope": "https://storage.azure.com/.default"}
+    for name, more, form in (("secret", {"AZURE_CLIENT_SECRET": "s+/="}, {"client_secret": "s+/="}),
+                             ("federated", {"AZURE_FEDERATED_TOKEN_FILE": str(place.dir / "federated")},
+                              {"client_assertion": "CLUSTER-TOKEN", "client_assertion_type": "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"})):
+        done = jviewd(place, "top", "az://team/runs/step_1000", env={**env, **more}, cache=f"entra-{name}")
+        assert done.returncode == 0 and "fusion" in done.stdout and forms[-1] == {**common, **form}, (done, forms)
+    done = jviewd(place, "list", "az://team/runs", env={**env, "AZURE_CLIENT_SECRET": "WRONG-SECRET"}, cache="entra-wrong")
+    assert done.returncode == 4 and "AADSTS7000215" in done.stderr and "WRONG" not in done.stderr + done.stdout, done
+    plain = {**env, "AZURE_CLIENT_SECRET": "s+/=", "AZURE_STORAGE_CONNECTION_STRING": f"BlobEndpoint=http://{address}/devstoreaccount1;AccountName=devstoreaccount1"}
+    done = jviewd(place, "list", "az://team/runs", env=plain, cache="entra-plain")
+    assert done.returncode == 4 and "sent over https only" in done.stderr, done
+
+
 if __name__ == "__main__":
     harness.main([every_signature_is_botocores, hmac_keys_of_google, single_sign_on, a_clock_that_is_wrong, a_claim_that_openssl_checks,
-                  the_metadata_server_of_google, the_metadata_of_amazon])
+                  the_metadata_server_of_google, the_metadata_of_amazon, a_user_of_gcloud, workload_identity, a_proxy_that_wants_a_password,
+                  keys_of_a_container, a_bucket_of_another_region, a_shared_access_signature, a_token_of_entra])

@@ -20,7 +20,7 @@ import urllib.parse
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python"))
 from packages import need  # noqa: E402
 
-need("moto", "flask", "boto3")
+need("moto", "flask", "boto3", wished=("azure.storage.blob", "gcp_storage_emulator", "swift"))
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "faults"))
 import harness  # noqa: E402
@@ -261,13 +261,19 @@ def a_store_that_falls_silent(place):
     assert server.stop() == 0
 
 
-def the_recipes_of_the_guide(place):
-    """Word by word, against these stores; only the port is another."""
-    s3 = store(place)
+def recipes():
+    """The guide's commands for places in buckets, as it prints them."""
     guide = (harness.TESTS.parent / "docs/guide.md").read_text()
     table = guide.split("### In a bucket")[1].split("### ")[0].split("commands write into a bucket")[0]
     commands = [row.split("|")[2].strip().strip("`") for row in table.splitlines() if row.startswith("| ") and "`jviewd" in row or "URL=http" in row or "PROFILE=team" in row]
     assert len(commands) == 5, commands
+    return commands
+
+
+def the_recipes_of_the_guide(place):
+    """Word by word, against these stores; only the port is another."""
+    s3 = store(place)
+    commands = recipes()
     home = place.dir / "home" / ".aws"
     home.mkdir(parents=True, exist_ok=True)
     (home / "credentials").write_text(f"[team]\naws_access_key_id = {KEY}\naws_secret_access_key = {SECRET}\nendpoint_url = {s3.proxy.url}\n")
@@ -312,6 +318,17 @@ def large(place):
     return path.read_bytes()
 
 
+def cuts(s3, most, spared=0):
+    """A fault: ranges end after so many bytes; each `spared`th request is answered whole."""
+    def fault(handler, count):
+        if "Range" not in handler.headers or (spared and count % spared == 0):
+            return False
+        status, headers, body = s3.proxy.forward(handler, b"")
+        handler.reply(status, headers, body, cut=min(len(body), most))
+        return True
+    return fault
+
+
 def broken_transfers_are_mended(place):
     s3 = store(place)
     data = large(place)
@@ -323,15 +340,8 @@ def broken_transfers_are_mended(place):
             handler.reply(503, [("Retry-After", "0")], b"<Error><Code>SlowDown</Code></Error>")
         return count % 3 != 0
 
-    def cuts(handler, count):
-        if "Range" not in handler.headers or count % 4 == 0:
-            return False
-        status, headers, body = s3.proxy.forward(handler, b"")
-        handler.reply(status, headers, body, cut=min(len(body) // 2, 3 << 20))
-        return True
-
     good = jviewd(place, "top", place.dir / "big" / "host.xplane.pb", cache="big-local")
-    for name, fault in (("none", None), ("storm", storm), ("cuts", cuts)):
+    for name, fault in (("none", None), ("storm", storm), ("cuts", cuts(s3, 3 << 20, 4))):
         s3.proxy.forget()
         s3.proxy.fault = fault
         done = jviewd(place, "top", "s3://big/host.xplane.pb", env=s3.env, cache=f"big-{name}")
@@ -351,13 +361,6 @@ def cuts_slow_bytes_and_wrong_lengths(place):
     s3.put("cut", "host.xplane.pb", data)
     good = jviewd(place, "top", path, cache="cut-local")
 
-    def at_64(handler, _):
-        if "Range" not in handler.headers:
-            return False
-        status, headers, body = s3.proxy.forward(handler, b"")
-        handler.reply(status, headers, body, cut=min(len(body), 64 << 10))
-        return True
-
     def slow(handler, _):
         if "Range" not in handler.headers:
             return False
@@ -374,7 +377,7 @@ def cuts_slow_bytes_and_wrong_lengths(place):
             time.sleep(0.02)
         return True
 
-    for name, fault in (("64k", at_64), ("slow", slow)):
+    for name, fault in (("64k", cuts(s3, 64 << 10)), ("slow", slow)):
         s3.proxy.forget()
         s3.proxy.fault = fault
         done = jviewd(place, "top", "s3://cut/host.xplane.pb", env=s3.env, cache=f"cut-{name}")
@@ -485,6 +488,7 @@ def refusals_are_one_sentence(place):
             ("s3://team", {"AWS_SECRET_ACCESS_KEY": ""}, None, 2, "only one of AWS_ACCESS_KEY_ID"),
             ("s3://team", {"AWS_PROFILE": "nope", "AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""}, None, 3, 'the profile "nope"'),
             ("s3://team", {"AWS_ENDPOINT_URL": "http://127.0.0.1:1"}, None, 4, "does not answer"),
+            ("s3://team", {"AWS_ENDPOINT_URL": "http://nothing.invalid:9000"}, None, 4, "the host name nothing.invalid:9000 cannot be resolved: check the network"),
             ("s3://team", {"AWS_ENDPOINT_URL": "ftp://x"}, None, 2, "AWS_ENDPOINT_URL must be an address"),
             ("az://team", {}, None, 2, "no storage account is given"),
             ("https://user:password@127.0.0.1/x.pb", {}, None, 2, "without a password"),
@@ -618,7 +622,7 @@ def free_port():
         return it.getsockname()[1]
 
 
-def azurite(place):
+def azurite(place, *options):
     """A connection string, and a client of somebody else's."""
     root = harness.TESTS.parent / "build/azurite/node_modules/.bin/azurite-blob"
     program = os.environ.get("JVIEWD_AZURITE") or (str(root) if root.exists() else shutil.which("azurite-blob"))
@@ -626,15 +630,16 @@ def azurite(place):
         raise Skip("no azurite: ./dev test gets it where there is a network")
     port = free_port()
     (place.dir / "azurite").mkdir()
-    serve(place, [program, "--silent", "--disableTelemetry", "--skipApiVersionCheck", "--blobPort", str(port), "--location", str(place.dir / "azurite")],
+    serve(place, [program, "--silent", "--disableTelemetry", "--skipApiVersionCheck", "--blobPort", str(port), "--location", str(place.dir / "azurite"), *options],
           port, place.dir)
-    connection = (f"DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey={AZURITE_KEY};"
-                  f"BlobEndpoint=http://127.0.0.1:{port}/devstoreaccount1;")
+    scheme = "https" if "--cert" in options else "http"
+    connection = (f"DefaultEndpointsProtocol={scheme};AccountName=devstoreaccount1;AccountKey={AZURITE_KEY};"
+                  f"BlobEndpoint={scheme}://127.0.0.1:{port}/devstoreaccount1;")
     try:
         from azure.storage.blob import BlobServiceClient
     except ImportError:
         raise Skip("this Python has no azure-storage-blob")
-    return connection, BlobServiceClient.from_connection_string(connection)
+    return connection, BlobServiceClient.from_connection_string(connection, connection_verify=options[options.index("--cert") + 1] if options else True)
 
 
 def azure_by_azurite(place):
