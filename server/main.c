@@ -2,7 +2,9 @@
 /* jviewd [VERB] ...: which part of the program is meant. */
 #include <errno.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -112,6 +114,7 @@ int main(int argc, char **argv)
         _exit(sql_worker(&routes, STDIN_FILENO,
                          STDOUT_FILENO)); /* the system takes back what it opened */
     memory_prepare();
+    json_set_alloc_funcs(memory_malloc, free); /* it loses, unsaid, what it is refused */
     if (strcmp(verb, "index") == 0 && index_asks_store(argc, argv))
         return index_store_main(argc - 1, argv + 1);
     if (strcmp(verb, "index") == 0)

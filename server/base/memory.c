@@ -242,6 +242,15 @@ bool memory_try_again(unsigned tries)
     return true;
 }
 
+void *memory_malloc(size_t bytes)
+{
+    void *memory = malloc(bytes);
+
+    for (unsigned i = 0; memory == NULL && memory_try_again(i); i++)
+        memory = malloc(bytes);
+    return memory;
+}
+
 void *memory_calloc(size_t count, size_t size)
 {
     void *memory = calloc(count, size);

@@ -34,7 +34,8 @@ bool memory_is_short(void);
 /* A library was refused memory, so many times before: true, after a pause, as long as the wait
  * lasts. */
 bool memory_try_again(unsigned tries);
-/* As calloc and realloc: NULL after the wait. */
+/* As malloc, calloc and realloc: NULL after the wait. */
+void *memory_malloc(size_t bytes);
 void *memory_calloc(size_t count, size_t size);
 void *memory_realloc(void *memory, size_t bytes);
 

@@ -236,13 +236,16 @@ static void judge(const struct child *child, int ended, struct arena *arena,
         *ret_transient = was_refused_memory(ended, words, arena, &ret->error);
         return;
     }
-    if (index_result_parse(last_line(&child->text[STREAM_OUT]), arena, ret, &unreadable) != OK)
+    int code = WEXITSTATUS(ended);
+    bool is_told =
+        index_result_parse(last_line(&child->text[STREAM_OUT]), arena, ret, &unreadable) == OK;
+    if (!is_told)
         *ret = (struct index_result){
             .outcome = OUTCOME_FAILED,
-            .error = str_format(arena, "the indexer ended with %d: %.*s", WEXITSTATUS(ended),
-                                STR_ARG(words)),
+            .error = str_format(arena, "the indexer ended with %d: %s", code,
+                                words.count > 0 ? str_c(arena, words) : unreadable.message),
         };
-    *ret_transient = ret->outcome == OUTCOME_FAILED && WEXITSTATUS(ended) == EXIT_IO;
+    *ret_transient = ret->outcome == OUTCOME_FAILED && (code == EXIT_IO || (code == 0 && !is_told));
 }
 
 enum status child_index(const struct child_job *job, struct arena *arena, struct index_result *ret,
