@@ -8,7 +8,8 @@
 #   readme   README's commands, word by word, until the server answers
 #   tests    ./dev test in the same place (long; tests=PATTERN those whose name matches)
 #   deb      install, run, upgrade over the version before, remove, purge
-#   ubuntu   the same package and the archive in a bare Ubuntu 22.04
+#   ubuntu   the same package and the archive in a bare Ubuntu 22.04 and 24.04
+#   debian13 the same in a bare Debian 13
 #   service  its units in a system whose own systemd runs: the machine's, and users' with and without namespaces
 #   tarball  unpack, run
 #   source   unpack the sources, cmake without Node or network
@@ -289,7 +290,7 @@ part_tarball() {
   local bin
   bin=$(cd "$at" && ls -d opt/jviewd-*/bin)
   check "tarball: $(inside "/$bin/jviewd" --version)" inside "/$bin/jviewd" top step_1000 --profile-dir /profiles
-  check "tarball: programs and libraries below 10 MB" below "$at/$bin/.." 10000000
+  check "tarball: programs and libraries below 11 MB" below "$at/$bin/.." 11000000
   check "tarball: needs no newer glibc than 2.34" old_glibc "$at/$bin/.."
   check "tarball: says what is inside" told_inside "$at/$bin/.."
   check "tarball: serves" answers "/$bin/jviewd" --profile-dir /profiles --port auto
@@ -406,12 +407,12 @@ mkdir -p "$place/archives"
 exec 9>"$place/lock" # apt's archives and the systems are one's own
 flock -n 9 || { say "another fresh is at work in $place"; exit 1; }
 base_ready
-[ $# -gt 0 ] || set -- readme deb ubuntu service tarball source wheel image same tests
+[ $# -gt 0 ] || set -- readme deb ubuntu debian13 service tarball source wheel image same tests
 for part in "$@"; do
   case $part in
-    readme | tests | deb | ubuntu | service | tarball | source | wheel | image | same) "part_$part" ;;
+    readme | tests | deb | ubuntu | debian13 | service | tarball | source | wheel | image | same) "part_$part" ;;
     tests=*) part=tests part_tests "'${part#tests=}'" ;;
-    *) say "fresh knows readme tests deb ubuntu service tarball source wheel image same, not $part"; exit 2 ;;
+    *) say "fresh knows readme tests deb ubuntu debian13 service tarball source wheel image same, not $part"; exit 2 ;;
   esac
 done
 unmount_all

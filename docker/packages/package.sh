@@ -64,6 +64,7 @@ source_archive() {
 build() {
   local launcher=() source=$out/source/$name
   command -v ccache >/dev/null && launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
+  export CCACHE_BASEDIR="" CCACHE_HASHDIR=1 # else a machine's own settings change paths in what is compiled
   docker/packages/libzip.sh "$out/libzip"
   PKG_CONFIG_PATH=$out/libzip/lib/pkgconfig cmake --preset release -S "$source" -B "$out/build" "${launcher[@]}" \
     -DCMAKE_C_FLAGS="-ffile-prefix-map=$out/build=build -ffile-prefix-map=$source=. -ffile-prefix-map=$out/libzip=libzip" \

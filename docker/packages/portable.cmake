@@ -32,6 +32,8 @@ jviewd_archive(PkgConfig::JANSSON libjansson.a)
 jviewd_archive(PkgConfig::NGHTTP2 libnghttp2.a)
 jviewd_archive(PkgConfig::SNAPPY libsnappy.a)
 jviewd_archive(PkgConfig::EXPAT libexpat.a m)
+add_library(jviewd_arc4random STATIC docker/packages/arc4random.c) # for expat: glibc has it since 2.36
+set_property(TARGET PkgConfig::EXPAT APPEND PROPERTY INTERFACE_LINK_LIBRARIES jviewd_arc4random)
 set_property(TARGET PkgConfig::SNAPPY APPEND PROPERTY INTERFACE_LINK_LIBRARIES ${stdcxx} m)
 find_library(ZIP_ARCHIVE libzip.a HINTS ${ZIP_LIBRARY_DIRS} REQUIRED NO_DEFAULT_PATH)
 find_library(BZ2_ARCHIVE libbz2.a REQUIRED)

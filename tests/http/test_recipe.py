@@ -108,7 +108,7 @@ def the_workflow_fails_and_names_the_op_first(place):
     assert re.match(r"### (runs/)?pr against (runs/)?base: regressed\n", summary), summary
     first = next(line for line in summary.splitlines() if line.startswith("1. "))
     assert re.search(r"\(.*layer_1.*/mlp/", first.replace("\\", "")), first
-    suite = xml.etree.ElementTree.parse(work / "gate.xml").getroot()[0]
+    suite = xml.etree.ElementTree.parse(work / "check.xml").getroot()[0]
     assert suite.get("failures") == "1" and "layer_1" in suite.find(".//failure").text.splitlines()[0], suite.attrib
 
 
@@ -116,7 +116,7 @@ def the_workflow_passes_where_nothing_changed(place):
     work, _, codes, last = run_workflow(place, "step_500", "step_500")
     assert codes == [0, 0, 0], (codes, last.stdout, last.stderr)
     assert ": regressed" not in (place.dir / "summary.md").read_text()
-    assert xml.etree.ElementTree.parse(work / "gate.xml").getroot()[0].get("failures") == "0"
+    assert xml.etree.ElementTree.parse(work / "check.xml").getroot()[0].get("failures") == "0"
 
 
 def the_test_fails_and_names_the_op_first(place):
