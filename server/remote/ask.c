@@ -21,6 +21,7 @@ enum {
     SECRET_BYTES_MAX = 1 << 20,
     STEP_MS = 50,
     FRESH_S = 10,
+    ABSENT_S = 20, /* so long somebody is looked for who is not there */
 };
 
 struct str environment(const char *name)
@@ -316,6 +317,7 @@ enum status remote_ask(struct remote *remote, const struct ask *ask, ask_take *t
 {
     struct error why = {0};
     enum status status;
+    int64_t begin_ns = clock_monotonic_ns();
 
     for (unsigned attempt = 0;; attempt++) {
         bool again;
@@ -323,7 +325,8 @@ enum status remote_ask(struct remote *remote, const struct ask *ask, ask_take *t
         why = (struct error){0};
         status = remote_ask_once(remote, ask, take, data, ret, &again, &why);
         ret->was_repeated = attempt > 0;
-        if (status == OK || !again || attempt + 1 >= TRIES_MAX)
+        if (status == OK || !again || attempt + 1 >= TRIES_MAX ||
+            (ret->is_absent && clock_monotonic_ns() - begin_ns > ABSENT_S * INT64_C(1000000000)))
             break;
         bool goes_on = remote_pause(remote, attempt, ret);
         wire_said_free(ret);

@@ -332,6 +332,13 @@ static struct str host_of(struct str url)
     return (struct str){rest.at, count};
 }
 
+/* Who should know the host's name does not answer. */
+static bool is_unnamed(const struct exchange *exchange, CURLcode code)
+{
+    return code == CURLE_OPERATION_TIMEDOUT &&
+           str_starts(str_of(exchange->why), STR("Resolving timed out"));
+}
+
 static enum status tell_failure(const struct exchange *exchange, CURLcode code, struct error *err)
 {
     struct str host = host_of(exchange->ask->url);
@@ -352,7 +359,7 @@ static enum status tell_failure(const struct exchange *exchange, CURLcode code, 
         return fail(
             err, ERR_PERMISSION,
             "the proxy requires a password (407): set https_proxy=http://USER:PASSWORD@HOST");
-    if (code == CURLE_COULDNT_RESOLVE_HOST)
+    if (code == CURLE_COULDNT_RESOLVE_HOST || is_unnamed(exchange, code))
         return fail(err, ERR_IO,
                     "the host name %.*s cannot be resolved: check the network, or https_proxy",
                     STR_ARG(host));
@@ -389,7 +396,8 @@ static enum status perform(struct exchange *exchange, struct curl_slist *headers
     arena_destroy(arena);
     if (code == CURLE_OK || exchange->refused)
         return OK;
-    exchange->said->is_absent = code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_COULDNT_CONNECT;
+    exchange->said->is_absent = code == CURLE_COULDNT_RESOLVE_HOST ||
+                                code == CURLE_COULDNT_CONNECT || is_unnamed(exchange, code);
     exchange->said->was_cut = !exchange->was_private && !exchange->is_full &&
                               !exchange->proxy_refuses && code != CURLE_PEER_FAILED_VERIFICATION &&
                               code != CURLE_SSL_CACERT_BADFILE;

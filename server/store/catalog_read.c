@@ -4,6 +4,8 @@
 
 #include "store/catalog_db.h"
 
+enum { PART_BYTES_MAX = 16384 };
+
 #define FILE_COLUMNS                                                                               \
     "path, host, format, bytes, files.state, files.error, content, device, inode,"                 \
     " files.modified_ns, changed_ns, part, start_ns, end_ns, job, rank"
@@ -345,17 +347,37 @@ static void ask_for_path(struct question *question, struct str path)
         question_value(question, path);
 }
 
-static void ask_for_part(struct question *question, struct str part)
+/* "50%_a" -> "%50\%\_a%", as LIKE reads it. */
+static struct str pattern_of(struct str part, struct arena *arena)
+{
+    char *at = arena_alloc(arena, 2 * part.count + 2, 1);
+    size_t count = 0;
+
+    at[count++] = '%';
+    for (size_t i = 0; i < part.count; i++) {
+        if (part.at[i] == '%' || part.at[i] == '_' || part.at[i] == '\\')
+            at[count++] = '\\';
+        at[count++] = part.at[i];
+    }
+    at[count++] = '%';
+    return (struct str){at, count};
+}
+
+/* LIKE compares as lower() does, and makes no text of each row; hosts are looked through once. */
+static void ask_for_part(struct question *question, struct str part, struct arena *arena)
 {
     if (part.count == 0)
         return;
+    if (part.count > PART_BYTES_MAX) { /* longer than any path */
+        text_puts(&question->where, " AND 0");
+        return;
+    }
     text_puts(&question->where,
-              " AND (instr(lower(name), lower(?)) OR instr(lower(dir), lower(?))"
-              " OR instr(lower(framework), lower(?)) OR EXISTS (SELECT 1 FROM hosts"
-              " WHERE hosts.run = runs.id AND instr(lower(hosts.name || ' ' || hosts.hostname),"
-              " lower(?))))");
+              " AND (name LIKE ? ESCAPE '\\' OR dir LIKE ? ESCAPE '\\' OR framework LIKE ? ESCAPE "
+              "'\\' OR id IN (SELECT run FROM hosts WHERE hosts.name || ' ' || hosts.hostname"
+              " LIKE ? ESCAPE '\\'))");
     for (int i = 0; i < 4; i++)
-        question_value(question, part);
+        question_value(question, pattern_of(part, arena));
 }
 
 static enum status order_of(struct str sort, struct text *ret, struct error *err)
@@ -454,7 +476,7 @@ enum status catalog_runs(struct catalog *catalog, const struct run_query *query,
     pthread_mutex_lock(&catalog->lock);
     ask_for_roots(question, catalog);
     ask_for_path(question, query->path);
-    ask_for_part(question, query->q);
+    ask_for_part(question, query->q, arena);
     if (ask_for_state(question, query->state))
         runs_in(catalog, query, question, arena, &rows, ret_all, &failed);
     else

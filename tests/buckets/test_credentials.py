@@ -319,6 +319,15 @@ def the_metadata_server_of_google(place):
     env = {**env, "GCE_METADATA_HOST": place.metadata.host}
     done = jviewd(place, "top", "gs://team/runs/step_1000", env=env, cache="tpu")
     assert done.returncode == 0 and "fusion" in done.stdout and len(given) == 1, (done, given)
+    proxy.post("/storage/v1/b?project=p", json.dumps({"name": "my-bucket"}), "application/json")
+    proxy.put("maxtext/run-17/host.xplane.pb", next((harness.SAMPLES / "step_1000").rglob("*.pb")).read_bytes(), "my-bucket")
+    (place.dir / "bin").mkdir()
+    (place.dir / "bin/jviewd").symlink_to(harness.program())
+    command = buckets.recipes()[0]  # word by word
+    listed = subprocess.run(["sh", "-c", command + " --list-only"], cwd=place.dir, capture_output=True, text=True, timeout=60,
+                            env={**os.environ, **env, "HOME": str(place.dir / "home"), "XDG_CACHE_HOME": str(place.dir / "xdg"),
+                                 "PATH": f"{place.dir / 'bin'}:{os.environ['PATH']}"})
+    assert listed.returncode == 0 and "run-17" in listed.stdout, (command, listed)
     data = buckets.large(place)
     given.clear()
     proxy.put("big/host.xplane.pb", data)

@@ -502,6 +502,30 @@ def refusals_are_one_sentence(place):
     assert not place.trap.asked, "a redirect was followed"
 
 
+# In a network of its own, where the one who knows names hears and says nothing.
+SILENT = """
+import fcntl, socket, struct, subprocess, sys
+plain = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+fcntl.ioctl(plain, 0x8914, struct.pack("16sH14s", b"lo", 0x41, b""))  # SIOCSIFFLAGS: up
+silent = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+silent.bind(("127.0.0.1", 53))
+subprocess.run(["mount", "--bind", sys.argv[1], "/etc/resolv.conf"], check=True)
+sys.exit(subprocess.run(sys.argv[2:]).returncode)
+"""
+
+
+def names_that_nobody_answers_for(place):
+    alone = ["unshare", "--map-root-user", "--mount", "--net"]
+    if shutil.which("unshare") is None or subprocess.run([*alone, "true"], capture_output=True).returncode != 0:
+        raise Skip("no network of one's own here")
+    (place.dir / "resolv.conf").write_text("nameserver 127.0.0.1\n")
+    done = subprocess.run([*alone, sys.executable, "-c", SILENT, place.dir / "resolv.conf", harness.program(), "list", "s3://team/runs", "--cache-dir",
+                           place.dir / "cache", "--data-dir", place.dir / "data"], capture_output=True, text=True, timeout=120,
+                          env={**os.environ, **LENDER, "AWS_ENDPOINT_URL": "http://store.example:9000", "no_proxy": "*", "HOME": str(place.dir)})
+    assert done.returncode == 4 and len(done.stderr.strip().splitlines()) == 1, done
+    assert "the host name store.example:9000 cannot be resolved: check the network, or https_proxy" in done.stderr, done
+
+
 def profiles_of_aws_are_understood(place):
     s3 = store(place)
     home = place.dir / "home" / ".aws"
@@ -700,5 +724,6 @@ def google_by_an_emulator(place):
 if __name__ == "__main__":
     harness.main([every_verb_answers_as_for_a_directory, a_restart_downloads_nothing, a_server_shows_buckets_beside_directories, a_program_says_of_its_run, a_store_that_falls_silent, the_recipes_of_the_guide, what_is_odd_in_a_bucket,
                   broken_transfers_are_mended, cuts_slow_bytes_and_wrong_lengths, a_list_that_is_stale, another_version_is_never_mixed_in, ten_thousand_keys_are_ten_pages, refusals_are_one_sentence,
+                  names_that_nobody_answers_for,
                   profiles_of_aws_are_understood, who_may_not_list_may_name_a_file, a_file_behind_http, no_place_no_network,
                   roles_by_a_token_of_the_cluster, azure_by_azurite, google_by_an_emulator])

@@ -221,6 +221,8 @@ static void lists(void **state)
         {"a half component is no path", {.limit = 9, .path = STR("ex")}, OK, "", 0},
         {"a part, case aside", {.limit = 9, .q = STR("BASE")}, OK, "exp2/baseline ", 1},
         {"a part with a percent sign", {.limit = 9, .q = STR("%")}, OK, "", 0},
+        {"a part with a low line", {.limit = 9, .q = STR("exp_/")}, OK, "", 0},
+        {"a low line is itself", {.limit = 9, .q = STR("STEP_5")}, OK, "step_500 ", 1},
         {"a state", {.limit = 9, .state = STR("failed")}, OK, "", 0},
         {"no such state", {.limit = 9, .state = STR("fine")}, ERR_INVALID, NULL, 0},
         {"no such order", {.limit = 9, .sort = STR("id; --")}, ERR_INVALID, NULL, 0},
