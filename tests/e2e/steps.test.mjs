@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Steps and hosts: what stands in the tables is what the server says, by each division. */
 import assert from 'node:assert/strict';
-import { openPage, settle } from './browser.mjs';
+import { json, openPage, settle, until, windowOf } from './browser.mjs';
 
 const host = (name, more) => ({
   name,
@@ -117,6 +117,30 @@ export const tests = {
       await page.waitForFunction(() =>
         /came last: others wait up to/.test(document.querySelector('.tooltip')?.textContent ?? ''),
       );
+      assert.deepEqual(complaints, []);
+    } finally {
+      await context.close();
+    }
+  },
+
+  'the bars of steps are walked by keys: each is told, and Enter leads to it': async ({ browser, url }) => {
+    const { page, context, complaints } = await openPage(browser, url);
+    try {
+      const steps = await json(url, 'api/steps?run=step_1000');
+      await page.goto(`${url}?run=step_1000&view=steps`);
+      await settle(page);
+      const bars = page.getByRole('slider', { name: /^Time of \d+ steps/ });
+      await bars.focus();
+      const [first, second] = steps.rows;
+      assert.match(await bars.getAttribute('aria-valuetext'), new RegExp(`^step ${first.step}: `));
+      await page.keyboard.press('ArrowRight');
+      await page.getByRole('tooltip').getByText(`step ${second.step}: `).waitFor();
+      assert.match(await bars.getAttribute('aria-valuetext'), new RegExp(`^step ${second.step}: `));
+      await page.keyboard.press('Enter');
+      await until(page, 'the timeline', (now) => now.view === 'timeline');
+      const { start, end } = windowOf(page);
+      assert.ok(start <= Number(second.start_ps) && end >= Number(second.start_ps) + Number(second.dur_ps));
+      assert.ok(end - start < 2 * Number(second.dur_ps), 'that step alone');
       assert.deepEqual(complaints, []);
     } finally {
       await context.close();

@@ -312,6 +312,62 @@ export const tests = {
     }
   },
 
+  'what the counted steps leave out is told by where it lies, and leads there': async ({ browser, url }) => {
+    const { page, context, complaints } = await openPage(browser, url);
+    try {
+      const { rows } = await json(url, 'api/steps?run=step_1000');
+      const first = rows[0];
+      const end = String(BigInt(first.start_ps) + BigInt(first.dur_ps));
+      const part = await json(url, `api/top?run=step_1000&by=op&limit=1&start_ps=${first.start_ps}&end_ps=${end}`);
+      await changeAnswers(page, '**/api/steps?**', (steps) => ({
+        ...steps,
+        rows: steps.rows.map((row, at) => ({ ...row, warmup: at === 0 })),
+      }));
+      /* Of the whole recording there is twice as much as in the steps. */
+      await changeAnswers(page, /api\/top\?(?!.*(step|start_ps|end_ps)=)/, (top) => ({
+        ...top,
+        total_self_ps: 2 * Number(top.total_self_ps),
+      }));
+      await page.goto(`${url}?run=step_1000&view=ops`);
+      const told = page.locator('.outside');
+      await told.getByText('in 1 warm-up step').waitFor();
+      assert.match(
+        (await told.innerText()).replaceAll(/\s/g, ' '),
+        /^Another 180 ms lies outside of these steps: .*[\d.]+ .s in 1 warm-up step.*, [\d.]+ .s between them\. The/,
+      );
+      const link = told.getByRole('link').first();
+      const ms = Number(part.total_self_ps) / 1e9;
+      assert.ok(Math.abs(parseFloat(await link.innerText()) - ms) < 0.01 * ms, 'as the table of that window has it');
+      await link.click();
+      await until(page, 'that window', (now) => now.start_ps === String(first.start_ps) && now.end_ps === end);
+      assert.deepEqual(complaints, []);
+    } finally {
+      await context.close();
+    }
+  },
+
+  'a failed run says why over all columns that it has nothing for': async ({ browser, url }) => {
+    const { page, context } = await openPage(browser, url);
+    const why = 'A trace of Google Cloud Trace, spans of services without devices; open it in its console.';
+    try {
+      await changeAnswers(page, '**/api/runs?**', (list) => ({
+        ...list,
+        runs: [{ ...list.runs[0], id: 'f', name: 'bad', state: 'failed', error: `trace.json: ${why}` }, ...list.runs],
+      }));
+      await page.goto(`${url}?view=runs`);
+      const row = page.locator('.table-row', { has: page.getByRole('link', { name: 'bad', exact: true }) });
+      const cell = row.locator('[aria-colspan]');
+      assert.equal((await cell.innerText()).trim(), `failed: ${why}`);
+      assert.ok(await cell.evaluate((it) => it.scrollWidth <= it.clientWidth), 'not cut');
+      assert.equal(await cell.getAttribute('data-tip'), `trace.json: ${why}`);
+      await row.focus();
+      for (let press = 0; press < 3; press++) await page.keyboard.press('ArrowRight');
+      assert.ok(await cell.evaluate((it) => document.activeElement === it), 'reached by the arrows');
+    } finally {
+      await context.close();
+    }
+  },
+
   'runs: filter, open, theme': at('?view=runs', async ({ page, url }) => {
     const { runs } = await json(url, 'api/runs?limit=1000');
     const named = runs.filter((run) => run.name.includes('step_1')).length;

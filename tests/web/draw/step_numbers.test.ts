@@ -5,13 +5,15 @@ import { gridAt, gridLayout, paintGrid, wholeSteps } from '../../../web/src/draw
 import { barsLayout, hostEndings, paintBars } from '../../../web/src/draw/step_bars';
 import type { Tokens } from '../../../web/src/draw/tokens';
 
-/* Words that are painted, as ten pixels a letter. */
-function wordsOf(paint: (canvas: HTMLCanvasElement) => void): string[] {
-  const words: string[] = [];
+/* Words that are painted, as ten pixels a letter, and where. */
+const wordsOf = (paint: (canvas: HTMLCanvasElement) => void): string[] => placesOf(paint).map(({ text }) => text);
+
+function placesOf(paint: (canvas: HTMLCanvasElement) => void): { text: string; x: number }[] {
+  const words: { text: string; x: number }[] = [];
   const context = new Proxy(
     {
       measureText: (text: string) => ({ width: 10 * text.length }),
-      fillText: (text: string) => void words.push(text),
+      fillText: (text: string, x: number) => void words.push({ text, x }),
     } as Record<string, unknown>,
     {
       get: (known, key) => known[String(key)] ?? (() => undefined),
@@ -92,6 +94,28 @@ test('a step of several hosts bears what tells them apart', () => {
   expect(of('node-1', 'node-12')).toEqual(['1', '12']);
   expect(of('a', 'b')).toEqual(['a', 'b']);
   expect(of('alone', 'alone')).toEqual([]);
+});
+
+test('the number of the last bar, torn, is whole', () => {
+  const steps = [10, 10, 10, 10, 10, 10, 10, 10, 10, 900].map(
+    (dur, step) => ({ step, host: 'h', dur_ps: dur * 1e9, outlier: dur > 10, breakdown: [] }) as unknown as StepRow,
+  );
+  const width = 64 + 10 * 20;
+  const words = placesOf((canvas) =>
+    paintBars(canvas, {
+      steps,
+      medianPs: null,
+      layout: barsLayout(steps, width, 100),
+      width,
+      height: 100,
+      ratio: 1,
+      hover: null,
+      focus: null,
+      tokens: { kinds: [] } as unknown as Tokens,
+    }),
+  );
+  const { text, x } = words.find((one) => /ms/.test(one.text))!;
+  expect(x + (10 * text.length) / 2).toBeLessThanOrEqual(width);
 });
 
 test('of torn bars side by side the tallest bears its number', () => {

@@ -126,6 +126,22 @@ test('the device with most work opens, the one in front of it stays closed', () 
   expect([...openAtFirst(treeOf(list))].filter((id) => !id.includes('.'))).toEqual(['g7']);
 });
 
+test('of ranks that share work the first opens, with the main thread beside it', () => {
+  const timed = (id: string, parent: string, kind: Track['kind'], ps: number, host: string, name = id): Track => ({
+    ...track(id, parent, kind, 9, host, name),
+    duration_sum_ps: ps,
+  });
+  const rank = (number: number, kernels: number, calls: number): Track[] => [
+    track(`g${number}`, null, 'device', 0, `rank${number}`),
+    timed(`g${number}.7`, `g${number}`, 'stream', kernels, `rank${number}`),
+    track(`p${number}`, null, 'process', 0, `rank${number}`),
+    timed(`p${number}.main`, `p${number}`, 'thread', calls, `rank${number}`, 'python3'),
+  ];
+  const opened = (...list: Track[]) => [...openAtFirst(treeOf(list))].filter((id) => id.includes('.'));
+  expect(opened(...rank(0, 100, 50), ...rank(1, 104, 60))).toEqual(['g0.7', 'p0.main']);
+  expect(opened(...rank(0, 100, 60), ...rank(1, 200, 50))).toEqual(['g1.7', 'p1.main']);
+});
+
 test('moments of the whole trace stand last and closed', () => {
   const list = [
     track('(global)', null, 'process'),

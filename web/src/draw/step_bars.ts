@@ -90,7 +90,7 @@ export function paintBars(canvas: HTMLCanvasElement, scene: BarsScene): void {
     if (toNumber(step.dur_ps) > layout.scalePs * 1.001)
       torn.push({ words: time(step.dur_ps), middle: x + layout.bar / 2, ps: toNumber(step.dur_ps) });
   });
-  wordsOfTallest(context, layout.top - 4, tokens.ink, torn);
+  wordsOfTallest(context, layout.top - 4, width, tokens.ink, torn);
 }
 
 /* What tells hosts apart: "hostA" and "hostB" end in A and B. Of one host nothing. */
@@ -107,14 +107,16 @@ export function hostEndings(steps: readonly StepRow[]): Map<string, string> {
 function wordsOfTallest(
   context: CanvasRenderingContext2D,
   y: number,
+  width: number,
   colour: string,
   torn: { words: string; middle: number; ps: number }[],
 ): void {
   const taken: [number, number][] = [];
   context.fillStyle = colour;
   context.textAlign = 'center';
-  for (const { words, middle } of torn.sort((a, b) => b.ps - a.ps)) {
+  for (const { words, middle: over } of torn.sort((a, b) => b.ps - a.ps)) {
     const half = context.measureText(words).width / 2 + 4;
+    const middle = Math.min(over, width - half); // whole, over the last bar too
     if (taken.some(([from, to]) => middle - half < to && middle + half > from)) continue;
     taken.push([middle - half, middle + half]);
     context.fillText(words, middle, y);

@@ -133,16 +133,17 @@ function hasContent(node: Node): boolean {
   return node.children.length > 0 || node.kind === 'counter' || (node.track?.slice_count ?? 0) > 0;
 }
 
-/* What stands open at first: hosts and processes, the device with most work (of equal ones the
- * first), the main thread, and lanes so flat that a summary would save nothing. */
+/* What stands open at first: hosts and processes, the device with most work (of nearly equal ones the
+ * first), the main thread of its host, and lanes so flat that a summary would save nothing. */
 const FLAT_DEPTH = 3;
+const MORE_WORK = 1.1; // less more is none: ranks that share work are told apart by chance
 
 export function busiestDevice(roots: readonly Node[]): Node | null {
   const devices: Node[] = [];
   const walk = (node: Node): void => (node.kind === 'device' ? void devices.push(node) : node.children.forEach(walk));
   roots.forEach(walk);
   return devices.reduce<Node | null>(
-    (best, device) => (best === null || timeOf(device) > timeOf(best) ? device : best),
+    (best, device) => (best === null || timeOf(device) > MORE_WORK * timeOf(best) ? device : best),
     null,
   );
 }
@@ -171,7 +172,8 @@ export function mainThread(roots: readonly Node[]): Node | null {
 export function openAtFirst(roots: readonly Node[]): Set<string> {
   const open = new Set<string>();
   const busiest = busiestDevice(roots);
-  const main = mainThread(roots);
+  const beside = busiest === null ? null : mainThread(roots.filter((node) => node.host === busiest.host));
+  const main = beside ?? mainThread(roots);
   const walk = (node: Node, within: boolean): void => {
     if (node.kind === 'device') {
       within = node === busiest;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the pages of steps and hosts say first. */
+/* What the pages of steps and hosts say first, and where lies what counted steps leave out. */
 import type { HostRow, HostTable, IdleRow, Kind, StepRow } from '../data/types';
-import { plural, share, time, toNumber } from './numbers';
+import { plural, share, time, toBig, toNumber } from './numbers';
 import { named, strong, type Sentence } from './sentence';
 
 const LONGER_SHARE = 0.1; // of the median: what is worth a clause
@@ -148,4 +148,48 @@ export function hostsSentence(table: HostTable<HostRow>): Sentence {
       ' of the steps',
     );
   return [...sentence, '.'];
+}
+
+/* What counted steps leave out, by where it lies: before and after all steps, in warm-up steps, in those
+ * that the recording cuts. What lies between steps is what remains. */
+export interface OutsidePart {
+  words: string;
+  start: bigint | null; // from the beginning of the recording
+  end: bigint | null; // to its end
+}
+
+const PARTS_MAX = 6; // each is a question
+
+const classOf = (step: StepRow): 'warm-up' | 'cut' | 'counted' =>
+  step.warmup ? 'warm-up' : step.cut ? 'cut' : 'counted';
+const endOf = (step: StepRow): bigint => toBig(step.start_ps) + toBig(step.dur_ps);
+
+/* Steps of one host; null where they are told apart by more windows than one asks for, or lie over each other. */
+export function outsideParts(steps: readonly StepRow[], recorded: bigint): OutsidePart[] | null {
+  const inOrder = [...steps].sort((a, b) => (toBig(a.start_ps) < toBig(b.start_ps) ? -1 : 1));
+  const groups: StepRow[][] = [];
+  for (const step of inOrder) {
+    const group = groups.at(-1);
+    const before = group?.at(-1);
+    if (before && endOf(before) > toBig(step.start_ps)) return null;
+    if (before && classOf(before) === classOf(step)) group!.push(step);
+    else groups.push([step]);
+  }
+  const left = groups.filter(([first]) => classOf(first!) !== 'counted');
+  if (groups.length === left.length || left.length + 2 > PARTS_MAX) return null;
+  const first = inOrder[0]!;
+  const last = inOrder.at(-1)!;
+  const parts = [
+    { words: 'before the first step', start: null, end: toBig(first.start_ps) },
+    ...left.map((group) => ({
+      words:
+        classOf(group[0]!) === 'warm-up'
+          ? `in ${plural(group.length, 'warm-up step')}`
+          : `in ${plural(group.length, 'step')} that the recording cuts`,
+      start: toBig(group[0]!.start_ps),
+      end: endOf(group.at(-1)!),
+    })),
+    { words: 'after the last step', start: endOf(last), end: null },
+  ];
+  return parts.filter(({ start, end }) => (start ?? 0n) < (end ?? recorded));
 }

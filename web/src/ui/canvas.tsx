@@ -10,7 +10,8 @@ export interface Slider {
   at: number;
   count: number;
   words: string;
-  onKey: (at: number) => void;
+  onKey: (at: number, box: DOMRect) => void;
+  onEnter?: () => void;
 }
 
 interface Props {
@@ -49,11 +50,13 @@ const sliderProps = (slider: Slider) => ({
   'aria-valuenow': slider.at,
   'aria-valuetext': slider.words,
   onKeyDown: (event: KeyboardEvent) => {
-    const at = event.ctrlKey || event.metaKey || event.altKey ? null : moved(event.key, slider);
-    if (at === null) return;
+    const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
+    const at = plain ? moved(event.key, slider) : null;
+    if (at !== null) slider.onKey(at, (event.currentTarget as Element).getBoundingClientRect());
+    else if (plain && event.key === 'Enter' && slider.onEnter) slider.onEnter();
+    else return;
     event.preventDefault();
     event.stopPropagation();
-    slider.onKey(at);
   },
 });
 
@@ -93,6 +96,7 @@ export function Canvas({ height, label, paint, onMove, onLeave, onClick, onSize,
       style={height === 'fill' ? { height: '100%' } : { height: `${height}px` }}
       onPointerMove={onMove && ((event) => onMove(...at(event), event))}
       onPointerLeave={onLeave}
+      onBlur={slider && onLeave}
       onClick={onClick && ((event) => onClick(...at(event), event))}
     >
       <canvas ref={canvas} aria-hidden="true" />

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Step bars with a pointer: hover tells, a click goes to that step on the timeline. */
+/* Step bars: the pointer or an arrow key tells, a click or Enter goes to that step on the timeline. */
 import { useState } from 'preact/hooks';
 import { go } from '../data/place';
 import { KINDS, type StepRow } from '../data/types';
@@ -55,17 +55,35 @@ export function StepBars({
   const [width, setWidth] = useState(0);
   const layout = barsLayout(steps, width, height);
   const hosts = new Set(steps.map((step) => step.host)).size;
+  const at = Math.min(hover ?? 0, steps.length - 1);
+  const goTo = (index: number): void => {
+    hideTip();
+    go({ view: 'timeline', window: stepWindow(steps[index]!) });
+  };
+  const wordsOf = ({ step, host, dur_ps }: StepRow): string =>
+    `step ${step}${hosts > 1 && host ? ` on ${shown(host)}` : ''}: ${time(dur_ps)}`;
   return (
     <Canvas
       height={height}
       label={`Time of ${steps.length} steps, stacked by kind; the same figures are in the table of steps`}
       onSize={setWidth}
-      paint={(canvas, at) =>
+      slider={{
+        at,
+        count: steps.length,
+        words: wordsOf(steps[at]!),
+        onKey: (index, box) => {
+          setHover(index);
+          const x = box.left + layout.left + index * layout.pitch;
+          showTip(<Tip step={steps[index]!} host={hosts > 1} />, x, box.top + layout.top);
+        },
+        onEnter: () => goTo(at),
+      }}
+      paint={(canvas, wide) =>
         paintBars(canvas, {
           steps,
           medianPs,
-          layout: barsLayout(steps, at, height),
-          width: at,
+          layout: barsLayout(steps, wide, height),
+          width: wide,
           height,
           ratio: devicePixelRatio,
           hover,
@@ -85,9 +103,7 @@ export function StepBars({
       }}
       onClick={(x) => {
         const index = barAt(layout, steps.length, x);
-        if (index === null) return;
-        hideTip();
-        go({ view: 'timeline', window: stepWindow(steps[index]!) });
+        if (index !== null) goTo(index);
       }}
     />
   );

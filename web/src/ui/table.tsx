@@ -45,6 +45,13 @@ export interface Column<R> {
   subtotal?: (rows: readonly R[]) => ComponentChildren; // of a group
 }
 
+/* Instead of what its last columns do not know, a row says something, from the column `from` on. */
+export interface Span {
+  from: string;
+  cell: ComponentChildren;
+  exact: string;
+}
+
 /* More rows than anyone loads at once. */
 export interface Pages<R> {
   count: number;
@@ -62,6 +69,7 @@ export interface Props<R> {
   pages?: Pages<R> | undefined; // instead of `rows`
   sort?: string | undefined; // "-self_ps,name"
   onSort?: (sort: string) => void;
+  spanOf?: (row: R) => Span | null;
   onOpen?: (row: R) => void;
   openOn?: 'click' | 'enter'; // a click on a row that only focuses leaves going on to its link
   onShow?: (row: R) => void; // on the timeline
@@ -361,6 +369,7 @@ export function Table<R>(props: Props<R>) {
               marked={marked.has(id)}
               current={index === stop}
               top={top}
+              span={props.spanOf?.(line.row) ?? null}
               level={groupOf ? (line.alone ? 1 : 2) : undefined}
               onClick={click(index)}
               onHover={props.onHoverRow}

@@ -5,7 +5,7 @@ import { count } from '../model/numbers';
 import type { Line } from '../model/table';
 import { RoomContext } from './fit';
 import { Icon } from './icons';
-import type { Column } from './table';
+import type { Column, Span } from './table';
 import { Name } from './text';
 
 function Bar({ share }: { share: number }) {
@@ -42,6 +42,7 @@ interface RowProps<R> {
   marked: boolean;
   current: boolean;
   top: number | null;
+  span: Span | null;
   level: number | undefined;
   onClick: (event: MouseEvent) => void;
   onHover: ((row: R | null) => void) | undefined;
@@ -56,10 +57,12 @@ export function Row<R>({
   marked,
   current,
   top,
+  span,
   level,
   onClick,
   onHover,
 }: RowProps<R>) {
+  const from = span === null ? -1 : columns.findIndex((column) => column.key === span.from);
   return (
     <div
       class={marked ? 'table-row marked' : 'table-row'}
@@ -74,7 +77,7 @@ export function Row<R>({
       onPointerEnter={onHover && (() => onHover(row))}
       onPointerLeave={onHover && (() => onHover(null))}
     >
-      {columns.map((column, at) => {
+      {(from < 0 ? columns : columns.slice(0, from)).map((column, at) => {
         const bar = column.bar?.(row) ?? null;
         const width = widths[at];
         const room =
@@ -95,6 +98,19 @@ export function Row<R>({
           </div>
         );
       })}
+      {from >= 0 && (
+        <div
+          role="gridcell"
+          aria-colindex={from + 1}
+          aria-colspan={columns.length - from}
+          tabIndex={-1}
+          class="cut"
+          data-tip={span!.exact}
+          style={{ gridColumn: `${from + 1} / -1` }}
+        >
+          {span!.cell}
+        </div>
+      )}
     </div>
   );
 }

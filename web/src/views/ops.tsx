@@ -3,7 +3,7 @@
 import { address } from '../data/api';
 import { go, query } from '../data/place';
 import { useJson } from '../data/resource';
-import { opRestriction, restriction } from '../data/restriction';
+import { opRestriction } from '../data/restriction';
 import type { RunDetails, TopList, TopRow } from '../data/types';
 import { shortScope } from '../model/cut';
 import { kernelLabels } from '../model/kernel_label';
@@ -15,7 +15,6 @@ import {
   plural,
   rateScale,
   shareCell,
-  time,
   timeExact,
   timeScale,
   toBig,
@@ -33,7 +32,8 @@ import type { Column } from '../ui/table';
 import { TableBar, TableBelow } from '../ui/table_bar';
 import { Name, SentenceLine, nameRoom } from '../ui/text';
 import { useTable } from '../ui/use_table';
-import { ALL_STEPS, type Changes } from '../model/address';
+import type { Changes } from '../model/address';
+import { Outside } from './outside';
 
 const BY = ['op', 'name', 'scope', 'module', 'phase', 'category', 'source', 'track', 'device', 'host'];
 const PATH_BY = ['op', 'name', 'kernel', 'api', 'scope', 'module', 'category', 'source'];
@@ -349,28 +349,6 @@ const isCut = (row: TopRow): boolean =>
   row.mean_ps !== null &&
   row.count > 0 &&
   Math.abs(toNumber(row.total_ps) / row.count - toNumber(row.mean_ps)) > CUT_SHARE * toNumber(row.mean_ps) + 1;
-
-const OUTSIDE_SHARE = 0.005;
-
-/* What the counted steps leave out: warm-up, what the recording cuts, autotuning, what lies between. */
-function Outside({ run, of }: { run: RunDetails; of: TopList }) {
-  const whole = useJson<TopList>(of.counted ? 'api/top' : null, {
-    run: run.id,
-    by: of.by,
-    ...restriction.value,
-    spread: 'none',
-    limit: 1,
-  });
-  if (!of.counted || !whole.data || whole.data.by !== of.by) return null;
-  const outside = toBig(whole.data.total_self_ps) - toBig(of.total_self_ps);
-  if (Number(outside) < OUTSIDE_SHARE * toNumber(whole.data.total_self_ps)) return null;
-  return (
-    <p class="basis">
-      Another {time(outside)} lies outside of these steps: warm-up, autotuning, what the recording cuts.{' '}
-      <Link to={{ step: ALL_STEPS }}>The whole recording</Link>
-    </p>
-  );
-}
 
 export function OpsView({ run }: { run: RunDetails }) {
   return query.value.as === 'tree' ? <OpTreeView run={run} /> : <OpsTable run={run} />;

@@ -77,6 +77,9 @@ const BADGES: Record<string, string> = {
 };
 const badgeWords = (badge: string): string => BADGES[badge] ?? badge.replaceAll('-', ' ');
 
+/* Without the file's name, which stands in the hover text. */
+const failureOf = (run: Run): string => (run.error ?? 'it cannot be read').replace(/^[^\s:]+: /, '');
+
 function StateCell({ run }: { run: Run }) {
   const told = progressOf(run.progress);
   if (run.state === 'ready') return <>{run.badges.map(badgeWords).join('; ')}</>;
@@ -92,7 +95,7 @@ function StateCell({ run }: { run: Run }) {
     queued: 'waiting',
     gone: 'its files are gone',
     partial: ['some files failed', ...run.badges.map(badgeWords)].join('; '),
-    failed: `failed: ${run.error ?? 'it cannot be read'}`,
+    failed: `failed: ${failureOf(run)}`,
   };
   return (
     <span class={run.state === 'failed' ? 'error' : run.state === 'partial' ? 'warn' : 'quiet'}>
@@ -302,6 +305,11 @@ export function RunsView() {
             sort={table.sort}
             onSort={table.onSort}
             groupOf={table.groupOf}
+            spanOf={(run) =>
+              run.state === 'failed'
+                ? { from: 'step_count', cell: <StateCell run={run} />, exact: run.error ?? failureOf(run) }
+                : null
+            }
             onOpen={(run) =>
               go({ ...runChange(run.name), view: null, q: null, sort: null, group: null, columns: null })
             }

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where lies what the counted steps leave out? */
+import type { StepRow } from '../../../web/src/data/types';
+import { outsideParts } from '../../../web/src/model/steps_words';
+
+const step = (start: number, dur: number, more: Partial<StepRow> = {}): StepRow =>
+  ({ step: start, start_ps: start, dur_ps: dur, warmup: false, ...more }) as StepRow;
+const told = (...steps: StepRow[]) =>
+  outsideParts(steps, 100n)?.map(({ words, start, end }) => `${start ?? ''}-${end ?? ''} ${words}`) ?? null;
+
+test.each([
+  ['steps alone', [step(10, 5), step(20, 5)], ['-10 before the first step', '25- after the last step']],
+  [
+    'warm-up at the beginning, in one window, and what the recording cuts',
+    [step(30, 5), step(10, 5, { warmup: true }), step(16, 5, { warmup: true }), step(40, 3, { cut: true })],
+    [
+      '-10 before the first step',
+      '10-21 in 2 warm-up steps',
+      '40-43 in 1 step that the recording cuts',
+      '43- after the last step',
+    ],
+  ],
+  [
+    'warm-up in the middle',
+    [step(10, 5), step(20, 5, { warmup: true }), step(30, 5)],
+    ['-10 before the first step', '20-25 in 1 warm-up step', '35- after the last step'],
+  ],
+  ['steps from the beginning to the end', [step(0, 40), step(50, 50)], []],
+  ['nothing that counts', [step(10, 5, { warmup: true })], null],
+  ['no steps', [], null],
+  ['steps over each other', [step(10, 15), step(20, 5)], null],
+  [
+    'more windows than one asks for',
+    Array.from({ length: 12 }, (_, at) => step(10 * at, 5, { warmup: at % 2 === 0 })),
+    null,
+  ],
+])('%s', (_what, steps, want) => {
+  expect(told(...steps)).toEqual(want);
+});
