@@ -22,7 +22,7 @@ function tipOf(node: ScopeNode): string {
 }
 
 function Icicle({ top, side, perPs, stepPs }: { top: ScopeNode; side: 'a' | 'b'; perPs: number; stepPs: number }) {
-  const room = Math.min(1920, pageWidth.value) / 2;
+  const room = Math.min(2560, pageWidth.value) / 2;
   const cells = cellsOf(top, side, perPs, NARROWEST_PIXELS / room);
   const depth = cells.reduce((most, cell) => Math.max(most, cell.depth + 1), 1);
   return (
