@@ -89,7 +89,7 @@ void tell_start(const struct options *options, const char *cache_dir, int port, 
     for (uint32_t i = 0; i < options->roots.count; i++)
         printf("jviewd %s shows %.*s\n", JVIEWD_VERSION, STR_ARG(options->roots.at[i]));
     if (options->root_rule != NULL)
-        printf("  no path was given: this one comes from %s\n", options->root_rule);
+        printf("  chosen because no path was given (%s)\n", options->root_rule);
     address_of(options, port, launch, url);
     printf("  open     %s\n", url);
     if (is_wsl())

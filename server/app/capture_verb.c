@@ -147,7 +147,7 @@ static enum status read_plan(int argc, char **argv, struct plan *plan, struct er
             return refuse(argv[i], i + 1 < argc ? argv[i + 1] : NULL, err);
     }
     if (plan->wish.target_count == 0)
-        return fail(err, ERR_INVALID, "capture HOST:PORT: which program?");
+        return fail(err, ERR_INVALID, "capture needs HOST:PORT, the address of a program's profiler server");
     if (plan->keep > 0 && plan->every_ns == 0)
         return fail(err, ERR_INVALID, "--keep needs --every");
     if (plan->keep > 0)
@@ -258,7 +258,7 @@ static int run(struct plan *plan)
     int code;
 
     if (plan->rule != NULL)
-        printf("The profile is written to %s, because of %s\n", plan->wish.profile_dir, plan->rule);
+        printf("The profile is written to %s (%s).\n", plan->wish.profile_dir, plan->rule);
     catch_signals();
     do {
         began_ns = clock_monotonic_ns();

@@ -464,12 +464,12 @@ static bool is_directory(const char *path)
 const char *options_default_root(const char **ret_rule)
 {
     static const struct {
-        const char *path, *variable;
+        const char *path, *variable, *why;
     } rules[] = {
-        {NULL, "XAX_PROFILE_DIR"},
-        {NULL, "PROFILE_DIR"},
-        {"./profiles", NULL},
-        {"./runs/profiles", NULL},
+        {NULL, "XAX_PROFILE_DIR", "$XAX_PROFILE_DIR names it"},
+        {NULL, "PROFILE_DIR", "$PROFILE_DIR names it"},
+        {"./profiles", NULL, "./profiles exists"},
+        {"./runs/profiles", NULL, "./runs/profiles exists"},
     };
 
     for (size_t i = 0; i < COUNT(rules); i++) {
@@ -477,10 +477,10 @@ const char *options_default_root(const char **ret_rule)
 
         if (path == NULL || path[0] == '\0' || (rules[i].variable == NULL && !is_directory(path)))
             continue;
-        *ret_rule = rules[i].variable == NULL ? "it is there" : rules[i].variable;
+        *ret_rule = rules[i].why;
         return path;
     }
-    *ret_rule = "no other directory was given; it does not exist yet";
+    *ret_rule = "the default; it does not exist yet";
     return "./profiles";
 }
 

@@ -20,7 +20,7 @@ struct texts {
 
 struct options {
     struct texts roots;    /* profile directories or files, as given */
-    const char *root_rule; /* where the only root comes from when none was given; else NULL */
+    const char *root_rule; /* why the only root is this one, when none was given; else NULL */
     const char *bind;
     int port;                /* 0: any free one */
     unsigned port_tries;     /* ports upwards from there that will do */

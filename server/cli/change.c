@@ -87,7 +87,7 @@ int change_baseline(const struct cli_call *call, const struct services *services
         struct cli_call asked = with_query(call, "name", name);
 
         return send(&asked, services, "DELETE", STR(""),
-                    sentence(call, "Baseline ", name, " is no more."));
+                    sentence(call, "Baseline ", name, " was removed."));
     }
     const struct member members[] = {{"name", name}, {"run", call->run}};
     return send(
@@ -145,7 +145,7 @@ int change_notes(const struct cli_call *call, const struct services *services)
         struct cli_call asked = with_query(call, "id", id);
 
         return send(&asked, services, "DELETE", STR(""),
-                    sentence(call, "Note ", id, " is no more."));
+                    sentence(call, "Note ", id, " was removed."));
     }
     if (is_action(call, "import")) {
         const struct member members[] = {{"run", call->run}, {"import", STR("bundle")}};
@@ -160,7 +160,7 @@ int change_notes(const struct cli_call *call, const struct services *services)
         struct cli_call asked = with_query(&of_run, "tag", tag);
 
         return send(&asked, services, "DELETE", STR(""),
-                    sentence(call, "Tag ", tag, " is no more."));
+                    sentence(call, "Tag ", tag, " was removed."));
     }
     const struct member members[] = {{"run", call->run}, {"tag", tag}};
     return send(call, services, "POST", body_of(call, members, COUNT(members)),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jviewd flame RUN: the tree, indented, widest first. */
+/* jviewd flame RUN: the tree, indented, widest first; with --focus one frame and its neighbours. */
 #include <jansson.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -99,6 +99,54 @@ static int print_tree(const json_t *flame)
     return EXIT_OK;
 }
 
+static void put_relatives(const json_t *focus, const char *key, const char *title, uint64_t all,
+                          const struct scale *scale)
+{
+    const json_t *relatives = json_object_get(focus, key);
+    size_t index;
+    json_t *one;
+
+    printf("\n%s\n", title);
+    json_array_foreach((json_t *)(uintptr_t)relatives, index, one)
+    {
+        put_line(total_of(one, scale), scale, 1);
+        printf("%s\n", json_string_value(json_object_get(one, "name")));
+    }
+    if (json_array_size(relatives) == 0)
+        printf("  none\n");
+    else if (all > json_array_size(relatives))
+        printf("  and %llu more\n", (unsigned long long)(all - json_array_size(relatives)));
+}
+
+/* A frame, who calls it and what it calls; shares are of the whole graph. */
+static int print_focus(const json_t *flame)
+{
+    const json_t *focus = json_object_get(flame, "focus");
+    struct scale scale = {.unit = json_string_value(json_object_get(flame, "unit"))};
+
+    if (!json_is_object(focus)) {
+        fprintf(stderr, "jviewd: no frame of this flame graph has that name; --by chooses what the "
+                        "frames are\n");
+        return EXIT_NOT_FOUND;
+    }
+    scale.whole = total_of(json_object_get(flame, "root"), &scale);
+    scale.whole = scale.whole > 0 ? scale.whole : 1;
+    put_line(total_of(focus, &scale), &scale, 0);
+    printf("%s\n", json_string_value(json_object_get(focus, "name")));
+    put_relatives(focus, "callers", "Callers",
+                  (uint64_t)json_integer_value(json_object_get(focus, "caller_count")), &scale);
+    put_relatives(focus, "callees", "Callees",
+                  (uint64_t)json_integer_value(json_object_get(focus, "callee_count")), &scale);
+    return EXIT_OK;
+}
+
+static bool asks_for_focus(struct str query)
+{
+    static const char word[] = "focus=";
+
+    return memmem(query.at, query.count, word, sizeof word - 1) != NULL;
+}
+
 int print_flame(const struct cli_call *call, const struct services *services)
 {
     bool as_tree = call->format.count == 0 || str_equal(call->format, STR("table"));
@@ -111,7 +159,7 @@ int print_flame(const struct cli_call *call, const struct services *services)
         struct bytes body = reply_bytes(&answer.reply);
         json_t *flame = json_plain(body);
 
-        code = print_tree(flame);
+        code = asks_for_focus(call->query) ? print_focus(flame) : print_tree(flame);
         json_decref(flame);
     } else if (code == EXIT_OK) {
         code = answer_write(&answer, STDOUT_FILENO);

@@ -64,7 +64,7 @@ static bool cell_next(struct str *line, struct str *ret)
     return true;
 }
 
-/* Backslashes and the two entities that Markdown needs and a terminal does not. */
+/* Without the backslashes and the two entities that Markdown needs and a terminal does not. */
 static struct str unescape(struct arena *arena, struct str cell)
 {
     static const struct {
@@ -275,6 +275,7 @@ void grid_layout(struct str markdown, struct grid_style style, struct text *out)
             grid_put_out(&grid, style, out);
             grid_clear(&grid);
             line_of_table = 0;
+            line = unescape(arena, line);
             text_put(out, line.at, line.count);
             text_puts(out, "\n");
         } else if (line_of_table++ == 1) {

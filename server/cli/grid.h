@@ -8,7 +8,7 @@
  * Endpoints already answer people in Markdown, with units and rounding; the terminal shows the same
  * cells, aligned. Where a width is given, the last columns are left out and the widest texts cut in
  * the middle until the line fits; a line below the table names what was left out. Lines that are no
- * table pass as they are.
+ * table lose what escapes Markdown, and are otherwise as they were.
  */
 #ifndef JVIEWD_CLI_GRID_H
 #define JVIEWD_CLI_GRID_H

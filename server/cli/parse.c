@@ -482,6 +482,15 @@ static enum status place_query(struct parse *parse, const char *default_root, st
     return OK;
 }
 
+/* The operands, and what a RUN is. */
+static enum status miss_operands(const struct verb *verb, struct error *err)
+{
+    bool is_run = str_starts(str_of(verb->operands), STR("RUN"));
+
+    return fail(err, ERR_INVALID, "%s needs %s%s", verb->name, verb->operands,
+                is_run ? "; RUN is the name of a run, such as latest, or the path of a profile" : "");
+}
+
 static enum status place_operands(struct parse *parse, const char *default_root, struct error *err)
 {
     const struct verb *verb = parse->call->verb;
@@ -503,7 +512,7 @@ static enum status place_operands(struct parse *parse, const char *default_root,
     }
     if (verb->actions == NULL && verb->posts == NULL && parse->operand_count < most &&
         (takes_run || verb->two_runs))
-        return fail(err, ERR_INVALID, "%s needs %s", verb->name, verb->operands);
+        return miss_operands(verb, err);
     if (verb->actions != NULL) {
         TRY(place_action(parse, default_root, err));
     } else if (verb->many_runs) {
@@ -527,9 +536,11 @@ static enum status place_operands(struct parse *parse, const char *default_root,
     if (parse->call->root_count == 0 ||
         (is_default && !remote_is_place(str_of(default_root)) && stat(default_root, &info) != 0))
         return fail(err, ERR_NOT_FOUND,
-                    "there is no \"%s\" here, and no profile directory to look in; give a path, or "
+                    "no directory of profiles was found to look for \"%s\": give a path, or "
                     "--profile-dir DIR",
-                    parse->operand_count > 0 ? parse->operands[0] : verb->name);
+                    parse->call->words != NULL && parse->operand_count > 1 ? parse->operands[1]
+                    : parse->operand_count > 0                             ? parse->operands[0]
+                                                                           : verb->name);
     return OK;
 }
 

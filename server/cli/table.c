@@ -31,6 +31,15 @@ static struct grid_style terminal_style(bool wide)
     return style;
 }
 
+void print_laid_out(struct str markdown, bool wide)
+{
+    struct text out = {0};
+
+    grid_layout(markdown, terminal_style(wide), &out);
+    fwrite(out.at, 1, out.count, stdout);
+    text_free(&out);
+}
+
 /* How many files are still to be read. */
 static uint32_t jobs_left(const struct services *services)
 {
@@ -202,7 +211,7 @@ static int print_rows(const struct cli_call *call, const struct services *servic
     ask(call, services, as_table ? STR("md") : call->format, &answer);
     int code = answer.exit_code;
     if (code == EXIT_OK && as_table) {
-        struct text out = {0}, words = {0};
+        struct text words = {0};
         struct bytes body = reply_bytes(&answer.reply);
         struct str table = {(const char *)body.at, body.count};
 
@@ -210,10 +219,8 @@ static int print_rows(const struct cli_call *call, const struct services *servic
             say_not_read(table, &words);
             table = text_str(&words);
         }
-        grid_layout(table, terminal_style(call->wide), &out);
-        fwrite(out.at, 1, out.count, stdout);
+        print_laid_out(table, call->wide);
         code = output_flush(code);
-        text_free(&out);
         text_free(&words);
     } else if (code == EXIT_OK) {
         code = answer_write(&answer, STDOUT_FILENO);

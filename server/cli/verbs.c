@@ -16,6 +16,7 @@ static const struct {
     {"findings", print_findings},
     {"flame", print_flame},
     {"notes", print_notes},
+    {"whatif", print_whatif},
     {"diff", print_diff},
     {"check", print_check},
     {"baseline", change_baseline},

@@ -25,6 +25,9 @@ int run_mcp(const struct cli_call *call, const struct services *services);
 int print_notes(const struct cli_call *call, const struct services *services);
 int print_check(const struct cli_call *call, const struct services *services);
 int print_diff(const struct cli_call *call, const struct services *services);
+int print_whatif(const struct cli_call *call, const struct services *services);
+/* A table in Markdown, laid out for the terminal that stdout is. */
+void print_laid_out(struct str markdown, bool wide);
 int print_overview(const struct cli_call *call, const struct services *services);
 struct json_t; /* of Jansson */
 /* Numbered sentences with what they win and their remedy, and where asked for their proof. */

@@ -183,7 +183,7 @@ static void print_runs(const struct pruning *all, int64_t now_ns, uint32_t *ret_
 
     *ret_count = 0;
     *ret_bytes = 0;
-    printf("%10s  %8s  %-32s  %s\n", "size", "age", "", "run");
+    printf("%10s  %8s  %-32s  %s\n", "size", "age", "kept because", "run");
     for (uint32_t i = 0; i < all->count; i++) {
         const struct prune_run *run = &all->runs[i];
         double days = (double)(now_ns - run->modified_ns) / 86400e9;

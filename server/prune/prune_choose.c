@@ -51,7 +51,7 @@ void prune_choose(struct prune_run *runs, uint32_t count, const struct prune_wis
         if (run->kept != NULL)
             continue;
         if (!asked)
-            run->kept = "nothing was asked";
+            run->kept = "no limit was given";
         else if (wish->has_keep && i < wish->keep)
             run->kept = "among the newest";
         else if (wish->age_ns > 0 && run->modified_ns > now_ns - wish->age_ns)

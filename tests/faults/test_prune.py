@@ -42,7 +42,7 @@ def runs(place, days):
 def nothing_goes_unasked(place):
     runs(place, {"old": 40, "new": 1})
     before = sorted(path for path in place.profiles.rglob("*"))
-    assert set(told(prune(place)).values()) == {"nothing was asked"}
+    assert set(told(prune(place)).values()) == {"no limit was given"}
     words = prune(place, "--older-than", "30d")
     assert told(words) == {"old": "would go", "new": "not that old"}, words
     assert "Nothing was deleted: --delete would remove 1 run" in words, words

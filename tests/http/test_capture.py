@@ -138,7 +138,7 @@ def what_it_cannot_do_it_says(folder):
         (("a:1", "--ms", "0"), "1 ms to 1 hour"),
         (("a:1", "--keep", "3"), "--every"),
         (("a:1", "--every", "5"), "10m, 2h, 1d"),
-        ((), "which program?"),
+        ((), "capture needs HOST:PORT"),
     ):
         told = capture(folder, *words)
         assert told.returncode == 2 and message in told.stderr, (words, told.returncode, told.stderr)

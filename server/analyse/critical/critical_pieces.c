@@ -15,7 +15,7 @@ static const struct column columns[] = {
     [CELL_OF_DUR] = {"dur_ps", "Time", UNIT_PS, true},
     [CELL_OF_WAITS_FOR] = {"waits_for", "Waits for", UNIT_TEXT, false},
     [CELL_OF_EDGE] = {"edge", "By", UNIT_TEXT, true},
-    [CELL_OF_EVIDENCE] = {"evidence", "As is known by", UNIT_TEXT, true},
+    [CELL_OF_EVIDENCE] = {"evidence", "Evidence", UNIT_TEXT, true},
 };
 
 static const struct host_trace *host_of(const struct step_graph *graph, uint32_t node)

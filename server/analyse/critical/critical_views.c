@@ -19,7 +19,7 @@ static const struct column path_columns[PATH_COLUMNS] = {
     [DUR] = {"dur_ps", "Time", UNIT_PS, true},
     [WAITS_FOR] = {"waits_for", "Waits for", UNIT_TEXT, false},
     [EDGE] = {"edge", "By", UNIT_TEXT, true},
-    [EVIDENCE] = {"evidence", "As is known by", UNIT_TEXT, true},
+    [EVIDENCE] = {"evidence", "Evidence", UNIT_TEXT, true},
 };
 
 static const struct column slack_columns[SLACK_COLUMNS] = {

@@ -48,7 +48,7 @@ static const struct column lane_columns[] = {
     [LANE_WAIT_SHARE] = {"wait_share", "Of steps", UNIT_SHARE, true},
     [LANE_LAST] = {"last_count", "Last in", UNIT_COUNT, true},
     [LANE_COMPARED] = {"compared_count", "Of steps", UNIT_COUNT, true},
-    [LANE_LAG] = {"lag_ps", "By, median", UNIT_PS, true},
+    [LANE_LAG] = {"lag_ps", "Late by, median", UNIT_PS, true},
     [LANE_SKEW] = {"skew_ps", "Clock skew", UNIT_PS, true},
     [LANE_STRAGGLER] = {"straggler", "Straggler", UNIT_NONE, true},
 };
