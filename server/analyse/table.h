@@ -44,7 +44,7 @@ static inline struct cell cell_integer(int64_t value)
 static inline struct cell cell_real(double value)
 {
     if (!isfinite(value))
-        return (struct cell){.kind = CELL_NULL, .of.text = STR("it is no number")};
+        return (struct cell){.kind = CELL_NULL, .of.text = STR("it is not a number")};
     return (struct cell){.kind = CELL_REAL, .of.real = value};
 }
 static inline struct cell cell_text(struct str text)
@@ -62,8 +62,10 @@ static inline struct cell cell_null(struct str reason)
 /* What was computed of a sum, where the sum is known (trace/ps.h). */
 static inline struct cell cell_of_sum(int64_t sum_ps, struct cell cell)
 {
-    return ps_is_cut(sum_ps) ? cell_null(STR("the times come to more than 2^63 ps, where sums end"))
-                             : cell;
+    return ps_is_cut(sum_ps)
+               ? cell_null(STR(
+                     "the sum exceeds 2^63 ps (106 days), the largest value that can be stored"))
+               : cell;
 }
 
 #endif

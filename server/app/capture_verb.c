@@ -147,7 +147,8 @@ static enum status read_plan(int argc, char **argv, struct plan *plan, struct er
             return refuse(argv[i], i + 1 < argc ? argv[i + 1] : NULL, err);
     }
     if (plan->wish.target_count == 0)
-        return fail(err, ERR_INVALID, "capture needs HOST:PORT, the address of a program's profiler server");
+        return fail(err, ERR_INVALID,
+                    "capture needs HOST:PORT, the address of a program's profiler server");
     if (plan->keep > 0 && plan->every_ns == 0)
         return fail(err, ERR_INVALID, "--keep needs --every");
     if (plan->keep > 0)

@@ -310,7 +310,7 @@ static enum status read_wish(struct capture *capture, const struct capture_wish 
         TRY(check_rule(wish->rule, wish->targets[i], err));
         for (uint32_t j = 0; j < i; j++)
             if (is_same_file(target, &capture->targets[j]))
-                return fail(err, ERR_INVALID, "%s stands there twice", target->text);
+                return fail(err, ERR_INVALID, "%s is given twice", target->text);
     }
     capture->wish =
         (struct profile_wish){.duration_ms = wish->duration_ms,
@@ -329,7 +329,7 @@ enum status capture_start(const struct capture_wish *wish, struct capture **ret,
     struct capture *capture =
         calloc(1, sizeof *capture + wish->target_count * sizeof capture->targets[0]);
     if (capture == NULL)
-        return fail(err, ERR_LIMIT, "no memory for a recording");
+        return fail(err, ERR_LIMIT, "not enough memory for a recording");
     capture->target_count = wish->target_count;
     capture->begin_ns = clock_monotonic_ns();
     capture->delivery = wish->delivery;
@@ -346,7 +346,7 @@ enum status capture_start(const struct capture_wish *wish, struct capture **ret,
 
         target->started = pthread_create(&target->thread, NULL, record_one, target) == 0;
         if (!target->started) {
-            (void)fail(&target->problem, ERR_LIMIT, "no thread for it");
+            (void)fail(&target->problem, ERR_LIMIT, "no thread can be started for the recording");
             atomic_store(&target->state, CAPTURE_FAILED);
         }
     }

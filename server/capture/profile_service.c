@@ -92,7 +92,8 @@ static enum status begin_field(struct profile_reply *reply, struct error *err)
 
     reply->length = 0;
     if (wire != WIRE_VARINT && wire != WIRE_BYTES)
-        return fail(err, ERR_FORMAT, "the reply is no ProfileResponse: field %" PRIu64 ", wire %u",
+        return fail(err, ERR_FORMAT,
+                    "the reply is not a ProfileResponse: field %" PRIu64 ", wire %u",
                     reply->tag >> 3, wire);
     reply->reading = wire == WIRE_VARINT ? READING_NUMBER : READING_LENGTH;
     return OK;

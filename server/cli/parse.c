@@ -488,7 +488,8 @@ static enum status miss_operands(const struct verb *verb, struct error *err)
     bool is_run = str_starts(str_of(verb->operands), STR("RUN"));
 
     return fail(err, ERR_INVALID, "%s needs %s%s", verb->name, verb->operands,
-                is_run ? "; RUN is the name of a run, such as latest, or the path of a profile" : "");
+                is_run ? "; RUN is the name of a run, such as latest, or the path of a profile"
+                       : "");
 }
 
 static enum status place_operands(struct parse *parse, const char *default_root, struct error *err)

@@ -54,7 +54,7 @@ static enum status take_ms(const json_t *result, struct str name, const char *me
     if (value == NULL && !required)
         return OK;
     if (!json_is_number(value))
-        return refuse(name, member, value == NULL ? "is missing" : "is no number", err);
+        return refuse(name, member, value == NULL ? "is missing" : "is not a number", err);
     *ret = json_number_value(value);
     if (!(*ret >= 0))
         return refuse(name, member, "is negative", err);
@@ -73,7 +73,7 @@ static enum status take_count(const json_t *result, struct str name, uint32_t *r
         return OK;
     if (!json_is_integer(value) || json_integer_value(value) < 1 ||
         json_integer_value(value) > COUNT_MAX)
-        return refuse(name, "count", "is no whole number from 1 to 1,000,000,000", err);
+        return refuse(name, "count", "is not a whole number from 1 to 1,000,000,000", err);
     *ret = (uint32_t)json_integer_value(value);
     return OK;
 }
@@ -120,10 +120,11 @@ static enum status take_mapping(json_t *root, struct arena *arena, struct timing
             return fail(err, ERR_LIMIT, "a name of %zu bytes: %d are the most", name.count,
                         NAME_BYTES_MAX);
         if (!json_is_object(result))
-            return fail(err, ERR_FORMAT,
-                        "\"%.*s\" is no object: a timing is {\"mean\": ..., \"std\": ...}, a file "
-                        "one of them or a mapping of names to them",
-                        name.count > 100 ? 100 : (int)name.count, name.at);
+            return fail(
+                err, ERR_FORMAT,
+                "\"%.*s\" is not an object: a timing is {\"mean\": ..., \"std\": ...}, a file "
+                "one of them or a mapping of names to them",
+                name.count > 100 ? 100 : (int)name.count, name.at);
         TRY(take_result(result, name, &items[ret->count++], err));
     }
     ret->items = items;
@@ -136,7 +137,7 @@ static enum status take_root(json_t *root, struct arena *arena, struct timings *
     struct timing *only;
 
     if (!json_is_object(root))
-        return fail(err, ERR_FORMAT, "it is no object");
+        return fail(err, ERR_FORMAT, "it is not an object");
     if (!json_is_number(json_object_get(root, "mean")))
         return take_mapping(root, arena, ret, err);
     only = arena_new(arena, struct timing);

@@ -235,7 +235,7 @@ static void help(void)
         "  --cache-dir DIR   the cache to check\n"
         "  --follow-symlinks follow symbolic links, wherever they lead\n"
         "  --format json     for programs\n\n"
-        "Exit codes: 0 nothing is wrong, 2 usage, 3 no such directory, 4 something is.\n");
+        "Exit codes: 0 no problem, 2 usage, 3 no such directory, 4 a problem was found.\n");
 }
 
 int doctor_main(int argc, char **argv)

@@ -36,7 +36,7 @@ struct findings { /* texts live in the arena */
 
 void finding_add(struct findings *findings, struct finding finding);
 
-/* argv[0] is the verb. The exit code: 0 nothing is wrong, 3 no such directory, 4 an error. */
+/* argv[0] is the verb. The exit code: 0 no problem, 3 no such directory, 4 an error. */
 int doctor_main(int argc, char **argv);
 
 struct file_system { /* as statfs(2) numbers it; 0 any local one */
@@ -45,7 +45,7 @@ struct file_system { /* as statfs(2) numbers it; 0 any local one */
 };
 const struct file_system *file_system_of(unsigned long magic);
 
-/* False when there is no directory to go on with. */
+/* False when there is not a directory to go on with. */
 bool doctor_place(struct findings *findings, const char *path);
 /* The same of a place in the network: who asks there, and whether it answers. */
 bool doctor_remote(struct findings *findings, const char *path);

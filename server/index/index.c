@@ -581,7 +581,7 @@ static enum status open_file(const struct index_options *options, int *ret_fd,
 
     if (root < 0)
         return errno == ENOENT || errno == ENOTDIR
-                   ? fail(err, ERR_NOT_FOUND, "%s is no directory", options->root)
+                   ? fail(err, ERR_NOT_FOUND, "%s is not a directory", options->root)
                    : fail(err, ERR_IO, "%s cannot be opened: %s", options->root, strerror(errno));
     enum status status =
         file_open_beneath(root, options->file, options->follow_symlinks, ret_fd, ret, err);

@@ -90,7 +90,7 @@ enum status convert_find(int fd, struct bytes bytes, const char *directory, int 
     else
         close(found);
     if (child < 0)
-        return fail(err, ERR_IO, "no process looks at the file: %s", strerror(errno));
+        return fail(err, ERR_IO, "no process can be started to read the file: %s", strerror(errno));
     return OK;
 }
 

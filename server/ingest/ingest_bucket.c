@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A root that is no directory: a bucket, or a file behind https.
+/* A root that is not a directory: a bucket, or a file behind https.
  *
  *   list -> objects: path, size, time, version        kept by path until the next list
  *   an object that is wanted -> <cache>/downloads/<hash of place, path, version>/<name>

@@ -187,7 +187,7 @@ static struct str why_killed(int signal_number, struct str words, struct arena *
     const char *why = signal_number == SIGXCPU ? "it took too long for a file of this size"
                       : signal_number == SIGKILL
                           ? "a user, or the system running out of memory, ended it"
-                      : signal_number == SIGTERM ? "somebody ended it"
+                      : signal_number == SIGTERM ? "it was ended from outside"
                                                  : "this file crashes it";
 
     if (signal_number == SIGSYS) {

@@ -90,10 +90,10 @@ int prune_compress(struct arena *arena, const struct prune_run *runs,
         do_run(&compressing, &runs[i], &records[i]);
     struct str won = size_text(all->bytes - all->packed, arena);
     if (yes)
-        printf("%u file%s packed, %.*s won.\n", all->files, all->files == 1 ? "" : "s",
+        printf("%u file%s packed, %.*s saved.\n", all->files, all->files == 1 ? "" : "s",
                STR_ARG(won));
     else if (all->files > 0)
-        printf("Nothing was changed: %u file%s would be packed with --yes, which wins about "
+        printf("Nothing was changed: %u file%s would be packed with --yes, which saves about "
                "%.*s.\n",
                all->files, all->files == 1 ? "" : "s", STR_ARG(won));
     return fflush(stdout) == 0 && all->failed == 0 ? EXIT_OK : EXIT_IO;

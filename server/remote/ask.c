@@ -233,7 +233,7 @@ static enum status tell_refusal(const struct remote *remote, const struct ask *a
         told->code.count > 0 ? str_format(arena, " %.*s", STR_ARG(told->code)) : STR("");
 
     if (said->status == 412 && ask->is_new)
-        return fail(err, ERR_CONFLICT, "%.*s: there is an object %.*s already, and it stays",
+        return fail(err, ERR_CONFLICT, "%.*s: there is an object %.*s already; it was not replaced",
                     STR_ARG(remote->name), STR_ARG(ask->key));
     if (said->status == 412 || said->status == 416)
         return fail(err, ERR_CONFLICT, "%.*s: the object was replaced while it was read",

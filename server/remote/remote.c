@@ -260,7 +260,7 @@ enum status remote_list(struct remote *remote, remote_take *take, void *data, bo
         look_at_file(&listing, ret_is_file) == OK)
         status = OK;
     if (status == OK && listing.count == 0)
-        status = fail(&why, ERR_NOT_FOUND, "%.*s: nothing lies there", STR_ARG(remote->name));
+        status = fail(&why, ERR_NOT_FOUND, "%.*s: nothing exists there", STR_ARG(remote->name));
     arena_destroy(arena);
     return status == OK ? OK : fail(err, status, "%s", why.message);
 }

@@ -43,12 +43,14 @@ struct tool {
 #define TOOL_TOKENS                                                                                \
     {                                                                                              \
         "max_tokens", TOOL_INTEGER, false,                                                         \
-            "About how long the answer may be (default 3500); what is left out is said", NULL      \
+            "Approximate length limit of the answer (default 3500); the answer says what it left " \
+            "out",                                                                                 \
+            NULL                                                                                   \
     }
 #define TOOL_PAGE                                                                                  \
-    {"limit", TOOL_INTEGER, false, "Rows at most", NULL},                                          \
+    {"limit", TOOL_INTEGER, false, "Maximum number of rows", NULL},                                \
     {                                                                                              \
-        "cursor", TOOL_TEXT, false, "Where to go on: `next` of the answer before", NULL            \
+        "cursor", TOOL_TEXT, false, "Where to continue: the `next` of the previous answer", NULL   \
     }
 #define TOOL_WINDOW                                                                                \
     {"start_ps", TOOL_INTEGER, false, "Window begin, picoseconds of run time", NULL},              \

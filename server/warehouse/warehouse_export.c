@@ -436,7 +436,7 @@ static void tell(const struct exporting *all)
     if (all->old > 0)
         fprintf(stderr, "; %u run%s there already", all->old, all->old == 1 ? " was" : "s were");
     if (all->failed > 0)
-        fprintf(stderr, "; %u could not be read: the table files says why", all->failed);
+        fprintf(stderr, "; %u could not be read: the table `files` says why", all->failed);
     fputs("\n", stderr);
 }
 

@@ -216,7 +216,7 @@ export const tests = {
       await page.getByRole('button', { name: 'Timelines' }).click();
       await drawn();
       await assertAccessible(page);
-      assert.match(await words(page), /0 is the begin of step 500 of A, step 1000 of B/);
+      assert.match(await words(page), /0 is the start of step 500 of A, step 1000 of B/);
       await page.keyboard.press('j');
       await until(page, 'the next step', ({ align }) => align === '501');
       await sides

@@ -23,7 +23,7 @@ function scene(body, query = '', run = QUERY) {
   };
 }
 
-/* "66.93 ms · step 3 + 4.2 ms" as picoseconds from the begin of the run. */
+/* "66.93 ms · step 3 + 4.2 ms" as picoseconds from the start of the run. */
 function cursorPs(text) {
   const match = /^(−?)([\d.]+) (ps|ns|µs|ms|s)\b/.exec(
     text.replace(/(?<=[\d.])\u202f(?=\d)/g, '').replaceAll('\u202f', ' '),

@@ -187,7 +187,7 @@ export const tests = {
           ).values(),
         ]);
       await page.locator('.ruler-left button').click();
-      await page.getByRole('menuitemradio', { name: 'Hosts side by side from the begin of step 2' }).click();
+      await page.getByRole('menuitemradio', { name: 'Hosts side by side from the start of step 2' }).click();
       await page.waitForFunction(() => location.search.includes('stack=2'));
       await settle(page);
       const [one, other] = await begins();

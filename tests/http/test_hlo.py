@@ -105,7 +105,7 @@ def varint(data, at):
 
 
 def fields(data):
-    """Of a protobuf message: number and value, bytes where it is no number."""
+    """Of a protobuf message: number and value, bytes where it is not a number."""
     at = 0
     while at < len(data):
         tag, at = varint(data, at)

@@ -85,7 +85,7 @@ def snapshots(server):
     harness.age(path)
     sums, holders = told([path], server.place)
     assert sums["GPU 0 memory: reserved_bytes.all.current"] == truth[0]["stats"]["reserved_bytes"]
-    assert sum(row["bytes"] for row in holders) == truth[0]["peaks"]["requested_bytes"] == sums["told of holders"]
+    assert sum(row["bytes"] for row in holders) == truth[0]["peaks"]["requested_bytes"] == sums["stated holders"]
     assert all(row["source"].startswith("/home/user/model.py:") for row in holders), holders[:2]
 
 

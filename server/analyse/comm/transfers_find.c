@@ -521,6 +521,6 @@ struct str transfers_missing(const struct run_traces *run)
                 return STR("");
         }
     }
-    return STR("no transfer between host and devices was recorded: a GPU's copies need the device "
-               "tracer, what the runtime does `host_tracer_level` 2");
+    return STR("no transfer between host and devices was recorded: the device tracer records a "
+               "GPU's copies, and `host_tracer_level` 2 or more records those of the runtime");
 }

@@ -236,10 +236,11 @@ static enum status sample_steps(const struct diff_side *const sides[2],
         TRY(diff_has_steps(sides[side], arena, &has_steps, &why, err));
         if (!has_steps) {
             ret[side].reason =
-                why.count > 0 ? str_format(arena, "of run \"%.*s\" no step time is stated: %.*s",
-                                           STR_ARG(sides[side]->run->name), STR_ARG(why))
-                              : str_format(arena, "run \"%.*s\" has no steps",
-                                           STR_ARG(sides[side]->run->name));
+                why.count > 0
+                    ? str_format(arena, "the step time of run \"%.*s\" is not stated: %.*s",
+                                 STR_ARG(sides[side]->run->name), STR_ARG(why))
+                    : str_format(arena, "run \"%.*s\" has no steps",
+                                 STR_ARG(sides[side]->run->name));
             return OK;
         }
         TRY(diff_measure(sides[side], true, wanted, arena, &measured[side], err));
@@ -420,7 +421,7 @@ static void judge_at_speed(const struct check_work *work, bool fills, const stru
     } else if (is_worse) {
         say_maybe(ret, "its steps do more or wait longer, though they took less time");
     } else if (does_more && may_be) {
-        say_maybe(ret, "its steps do more work, but they wait, too, and their times do not tell "
+        say_maybe(ret, "its steps do more work, but they also wait, and their times do not show "
                        "whether they became longer; use a baseline of several runs");
     } else if (more->answer == JUDGED_MAYBE && may_be) {
         say_maybe(ret, "its steps may do more work; use a baseline of several runs");

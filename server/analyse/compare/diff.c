@@ -147,7 +147,7 @@ static struct cell about_op(const struct shown *shown, const struct diff_row *ro
 
     if (row->is_rest)
         return column == COLUMN_KIND ? cell_text(str_of(kind_word(row->kind)))
-                                     : cell_null(STR("it is no op"));
+                                     : cell_null(STR("it is not an op"));
     const struct match_op *known = op_of(shown, row, &op, &trace);
     switch (column) {
     case COLUMN_KIND:
@@ -203,7 +203,7 @@ static struct cell about_side(const struct shown *shown, const struct diff_row *
         return cell_text(row->is_rest ? row->name : row->side_name[side]);
     case COLUMN_A_SHAPE:
     case COLUMN_B_SHAPE:
-        return row->is_rest ? cell_null(STR("it is no op"))
+        return row->is_rest ? cell_null(STR("it is not an op"))
                             : text_or_null(row->shape[side], "not known, or several");
     case COLUMN_A_SELF:
     case COLUMN_B_SELF:
@@ -220,11 +220,11 @@ static struct cell on_path(const struct shown *shown, const struct diff_row *row
     const struct measured *measured = &shown->sides[side];
 
     if (row->is_rest)
-        return cell_null(STR("it is no op"));
+        return cell_null(STR("it is not an op"));
     if (!is_on(row, side))
         return cell_null(side == 0 ? STR("run a has no such op") : STR("run b has no such op"));
     if (measured->on_path_ps == NULL || measured->path_steps == 0)
-        return cell_null(STR("paths are found of steps of runs of up to 400,000 slices"));
+        return cell_null(STR("critical paths are computed for runs of up to 400,000 slices only"));
     return cell_integer(row->on_path_ps[side] / measured->path_steps);
 }
 
@@ -261,10 +261,10 @@ static struct cell cell_at(const void *data, uint32_t index, uint32_t column)
     case COLUMN_B_PATH:
         return on_path(shown, row, 1);
     case COLUMN_MATCH:
-        return row->is_rest ? cell_null(STR("it is no op"))
+        return row->is_rest ? cell_null(STR("it is not an op"))
                             : cell_text(str_of(match_how_word(row->how)));
     case COLUMN_CONFIDENCE:
-        return row->is_rest ? cell_null(STR("it is no op")) : cell_real(row->confidence);
+        return row->is_rest ? cell_null(STR("it is not an op")) : cell_real(row->confidence);
     default:
         return about_change(shown, row, column);
     }

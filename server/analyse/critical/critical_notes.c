@@ -60,7 +60,7 @@ uint32_t critical_notes(const struct critical_doubts *doubts, struct arena *aren
 
     if (doubts->no_steps)
         note(ret, &count, "no-steps", NOTE_INFO,
-             STR("the run has no steps: the path is that of all of its time"), 1);
+             STR("the run has no steps: the path covers the whole run"), 1);
     if (doubts->step_count < doubts->step_count_all)
         note(ret, &count, "steps-sampled", NOTE_INFO,
              str_format(arena, "%u of %u steps are summed, evenly sampled", doubts->step_count,

@@ -155,7 +155,7 @@ void critical_places(const struct run_traces *run, const struct steps *steps, st
     if (run->host_count == 0)
         ret->reason = STR("the run has no timeline");
     else if (step == NULL && steps->count > 0)
-        ret->reason = STR("no step counts");
+        ret->reason = STR("no step is counted");
     else if (step == NULL && is_too_large(run))
         ret->reason = STR("the run has no steps, and is too large as a whole");
     if (ret->reason.count > 0)

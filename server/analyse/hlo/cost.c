@@ -33,11 +33,10 @@ static const struct {
     [COST_NO_CALLER] = {false, "the profile does not say which op of PyTorch launched it"},
     [COST_NO_SHAPES] = {false, "PyTorch recorded no shapes: profile with record_shapes=True"},
     [COST_BAD_SHAPES] = {false, "the recorded shapes do not fit the op"},
-    [COST_NO_VALUES] = {false,
-                        "its arguments that are no tensors were not recorded, as PyTorch does "
-                        "since 2.0 with record_shapes=True"},
-    [COST_NO_LENGTHS] = {false, "the lengths of its sequences are values of a tensor, which nobody "
-                                "recorded"},
+    [COST_NO_VALUES] = {false, "its arguments that are not tensors were not recorded; PyTorch 2.0 "
+                               "and later records them with record_shapes=True"},
+    [COST_NO_LENGTHS] =
+        {false, "the lengths of its sequences are values of a tensor, which were not recorded"},
     [COST_NO_TYPES] = {false, "PyTorch does not record the type of tensors in lists"},
     [COST_NO_FORMULA] = {false, "what this op computes is not known"},
     [COST_NO_INSTRUCTION] = {false, "the module in the profile has no instruction of this name"},

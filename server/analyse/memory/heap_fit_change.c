@@ -93,7 +93,7 @@ bool fit_donate(const struct fit_work *work, struct fit_value *values, uint32_t 
             ++*ret_count;
             put_into(work, &values[i], &work->values[found]);
         }
-    *ret_reason = STR("no output has the shape of an argument that is not given up already");
+    *ret_reason = STR("no output has the shape of an argument that is not donated yet");
     return *ret_count > 0;
 }
 
@@ -176,7 +176,7 @@ bool fit_half(const struct fit_work *work, struct fit_value *values, uint64_t ba
     *ret_reason = STR("batch= tells no size yet: the first size of the data's arguments");
     if (batch == 0)
         return false;
-    *ret_reason = STR("no argument has this size first");
+    *ret_reason = STR("this is not the first dimension of any argument");
     if (batch < 2 || !find_sizes(work, batch, &found))
         return false;
     *ret_reason = STR("an argument has this size, or one that the batch is merged into, at another "

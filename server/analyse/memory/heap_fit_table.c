@@ -66,12 +66,11 @@ static struct cell now_cell(const struct fit_rows *rows, uint32_t row, enum oom_
         const char *what, *text;
         int64_t bytes;
     } now[NOW_ROWS] = {
-        {"all", "What the module's allocations come to, without constants.", rows->fit->total},
-        {"arguments", "What is passed in.", rows->fit->arguments},
-        {"outputs", "What comes back, where it takes over no argument's memory.",
-         rows->fit->outputs},
-        {"temporaries", "What is made and used in between.", rows->fit->temporaries},
-        {"donated", "Of the arguments, what outputs take over.", rows->fit->donated},
+        {"all", "The sum of the module's allocations, without constants.", rows->fit->total},
+        {"arguments", "The inputs.", rows->fit->arguments},
+        {"outputs", "The outputs that do not reuse the memory of an argument.", rows->fit->outputs},
+        {"temporaries", "Temporary values.", rows->fit->temporaries},
+        {"donated", "The arguments whose memory an output reuses.", rows->fit->donated},
     };
 
     switch (column) {

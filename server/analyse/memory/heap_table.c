@@ -88,7 +88,7 @@ static struct cell instruction_cell(const struct heap_rows *rows, const struct h
                                         : &rows->module->instructions[buffer->instruction];
 
     if (column == HEAP_COLUMN_OPCODE)
-        return known_text(instruction->opcode, "no instruction is told");
+        return known_text(instruction->opcode, "the file does not name the instruction");
     if (column == HEAP_COLUMN_SCOPE)
         return known_text(instruction->scope, "the instruction has no scope");
     if (instruction->file.count == 0)
@@ -122,7 +122,7 @@ static struct cell point_cell(const struct heap *heap, const struct heap_buffer 
         BISECT(from, heap->point_count, i, heap->change_at[heap->points[i].position] < buffer->end);
 
     return from < end ? cell_integer(first ? from : end - 1)
-                      : cell_null(STR("it is alive at none of the points"));
+                      : cell_null(STR("it is not in memory at any of these points"));
 }
 
 static struct cell heap_cell(const void *data, uint32_t row, uint32_t column)
@@ -132,19 +132,19 @@ static struct cell heap_cell(const void *data, uint32_t row, uint32_t column)
 
     switch ((enum heap_column)column) {
     case HEAP_COLUMN_NAME:
-        return known_text(name_of(rows, buffer), "no instruction is told");
+        return known_text(name_of(rows, buffer), "the file does not name the instruction");
     case HEAP_COLUMN_PART:
         return known_text(buffer->part, "the whole value of the instruction");
     case HEAP_COLUMN_SHAPE:
-        return known_text(shape_text(rows, buffer), "no shape is told");
+        return known_text(shape_text(rows, buffer), "the file does not state the shape");
     case HEAP_COLUMN_BYTES:
         return cell_integer(buffer->bytes);
     case HEAP_COLUMN_UNPADDED:
         return buffer->unpadded >= 0 ? cell_integer(buffer->unpadded)
-                                     : cell_null(STR("no shape is told"));
+                                     : cell_null(STR("the file does not state the shape"));
     case HEAP_COLUMN_PADDING:
         return buffer->unpadded >= 0 ? cell_integer(buffer->bytes - buffer->unpadded)
-                                     : cell_null(STR("no shape is told"));
+                                     : cell_null(STR("the file does not state the shape"));
     case HEAP_COLUMN_SHARE:
         return rows->heap->peak_bytes > 0
                    ? cell_real((double)buffer->bytes / (double)rows->heap->peak_bytes)

@@ -4,7 +4,7 @@
  *   in use   = owners + allocated before the capture + reserved
  *
  * The second is what the allocator says is allocated less what the replay finds: it has no event,
- * so nobody is named. Below zero it says that events are missing, and stands as such.
+ * so the event names no owner. Below zero it says that events are missing, and stands as such.
  */
 #include <stdlib.h>
 
@@ -127,27 +127,28 @@ static struct cell alive_cell(const void *data, uint32_t row, uint32_t column)
     case ALIVE_NAME:
         return text_cell(owner->op, "the event names no op and lies in no slice");
     case ALIVE_SCOPE:
-        return text_cell(owner->scope, is_owner ? "the op has no scope" : "nobody is named");
+        return text_cell(owner->scope,
+                         is_owner ? "the op has no scope" : "the event names no owner");
     case ALIVE_CATEGORY:
         return text_cell(owner->category, "the event does not say");
     case ALIVE_SHAPE:
-        return text_cell(owner->shape, "the event tells no shape");
+        return text_cell(owner->shape, "the event does not state the shape");
     case ALIVE_DTYPE:
-        return text_cell(owner->dtype, "the event tells no type");
+        return text_cell(owner->dtype, "the event does not state the type");
     case ALIVE_BYTES:
         return cell_integer(owner->bytes);
     case ALIVE_SHARE:
         return rows->total_bytes > 0 ? cell_real((double)owner->bytes / (double)rows->total_bytes)
                                      : cell_null(STR("nothing is in use"));
     case ALIVE_COUNT:
-        return is_owner ? cell_integer(owner->count) : cell_null(STR("no event tells how many"));
+        return is_owner ? cell_integer(owner->count) : cell_null(STR("no event states how many"));
     case ALIVE_SINCE:
         return is_owner ? cell_integer(owner->since_ps + host->offset_ps)
-                        : cell_null(STR("no event tells since when"));
+                        : cell_null(STR("no event states since when"));
     case ALIVE_SLICE:
         return is_owner && owner->slice != NO_SLICE
                    ? cell_text(str_format(rows->arena, "%.*s-%u", STR_ARG(host->key), owner->slice))
-                   : cell_null(STR("no event tells of it"));
+                   : cell_null(STR("no event records it"));
     case ALIVE_KIND:
         return cell_text(str_of(rows->kinds[row]));
     case ALIVE_COLUMN_COUNT:

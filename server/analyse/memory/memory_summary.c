@@ -30,7 +30,7 @@ static void take_points(const struct allocator *allocator, struct arena *arena,
     ret->points = points;
 }
 
-/* Who holds most; what nobody is named of may be more than all that are. */
+/* Who holds most; what the event names no owner of may be more than all that are. */
 static void name_owner(const struct allocator *allocator, struct arena *arena,
                        struct memory_summary *ret)
 {

@@ -47,7 +47,7 @@ static void find_sums(struct told_rows *rows)
 
     if (rows->holder_count > 0)
         rows->sums[rows->sum_count++] =
-            (struct told_sum){.what = STR("told of holders"), .bytes = rows->total};
+            (struct told_sum){.what = STR("stated holders"), .bytes = rows->total};
     for (uint32_t i = 0; i < trace->property_count && rows->sum_count < NOW_MAX; i++) {
         const struct property *property = &trace->properties[i];
         struct str key = trace_name(trace, property->arg.key);
@@ -134,7 +134,7 @@ static struct str calls_around(const struct told_rows *rows, stack_id owner)
 static struct cell share_cell(const struct told_rows *rows, int64_t bytes)
 {
     return rows->total > 0 ? cell_real((double)bytes / (double)rows->total)
-                           : cell_null(STR("nobody is told to hold anything"));
+                           : cell_null(STR("the message names nothing that holds memory"));
 }
 
 static struct cell sum_cell(const struct told_rows *rows, uint32_t row, enum oom_column column)
@@ -147,7 +147,7 @@ static struct cell sum_cell(const struct told_rows *rows, uint32_t row, enum oom
     case OOM_BYTES:
         return cell_integer(rows->sums[row].bytes);
     default:
-        return cell_null(STR("it is a sum that was told"));
+        return cell_null(STR("it is a sum that the message states"));
     }
 }
 
@@ -173,11 +173,12 @@ static struct cell holder_cell(const struct told_rows *rows, uint32_t row, enum 
         return share_cell(rows, holder->bytes);
     case OOM_SCOPE:
         calls = owner != NO_STACK ? calls_around(rows, owner) : STR("");
-        return calls.count > 0 ? cell_text(calls) : cell_null(STR("nothing is told around it"));
+        return calls.count > 0 ? cell_text(calls)
+                               : cell_null(STR("the message states nothing around it"));
     case OOM_SOURCE:
         return file.count > 0
                    ? cell_text(str_format(rows->arena, "%.*s:%u", STR_ARG(file), frame->line))
-                   : cell_null(STR("no source is told"));
+                   : cell_null(STR("the message states no source"));
     default:
         return cell_null(STR("it is what was held"));
     }

@@ -394,5 +394,5 @@ struct str kernels_missing(const struct run_traces *run)
         }
     }
     return device ? STR("the profile records the ops of its devices, not their kernels")
-                  : STR("no GPU is in this profile: its ops run on the host");
+                  : STR("the profile holds no GPU: its ops run on the host");
 }

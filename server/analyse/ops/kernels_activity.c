@@ -253,7 +253,7 @@ static struct cell shape_cell(const struct activities *all, const struct opened 
     uint32_t value;
 
     if (kernel == NULL)
-        return cell_null(STR("it is no kernel"));
+        return cell_null(STR("it is not a kernel"));
     if (column == ACTIVITY_GRID || column == ACTIVITY_BLOCK) {
         triple = column == ACTIVITY_GRID ? kernel->grid : kernel->block;
         return triple[0] == NOT_RECORDED

@@ -160,7 +160,8 @@ static void add_notes(struct top_work *work, enum top_by asked, struct table *re
         notes[ret->note_count++] = (struct answer_note){
             .kind = "sums-cut",
             .severity = NOTE_WARNING,
-            .message = STR("the total exceeds 2^63 ps (106 days), the largest that can be told"),
+            .message =
+                STR("the total exceeds 2^63 ps (106 days), the largest value that can be stored"),
             .count = 1,
         };
     ret->note_count += top_cost_notes(work, &notes[ret->note_count]);

@@ -156,10 +156,11 @@ static struct cell path_cell(const struct top_work *work, const struct top_row *
     const struct top_question *question = work->question;
 
     if (question->paths == NULL)
-        return cell_null(str_of(question->without_paths != NULL ? question->without_paths
-                                                                : "paths were not asked for"));
+        return cell_null(str_of(question->without_paths != NULL
+                                    ? question->without_paths
+                                    : "critical paths were not requested"));
     if (work->by > BY_API)
-        return cell_null(STR("on a path lie ops and slices: ask by op or name"));
+        return cell_null(STR("a critical path consists of ops and slices: group by op or name"));
     return row->path.count > 0 ? cell_integer(value_ps)
                                : cell_null(STR("it ran in no step that counts"));
 }

@@ -115,7 +115,7 @@ static enum status next_member(struct gzip *gzip, struct pack_stream *stream, st
     }
     if (seen > 0 && memcmp(stream->in, magic, seen) != 0)
         return fail(err, ERR_FORMAT,
-                    gzip->any ? "%zu bytes behind the end of the gzip data are no gzip"
+                    gzip->any ? "%zu bytes after the end of the gzip data are not gzip"
                               : "%zu bytes that do not begin as gzip does",
                     left);
     TRY(read_header(stream, err));
@@ -205,7 +205,7 @@ static enum status zlib_read(void *state, struct pack_stream *stream, struct err
             TRY(begin_zlib(gzip, stream, err));
         } else {
             if (pack_stream_left(stream) > 0)
-                return fail(err, ERR_FORMAT, "%zu bytes behind the end of the zlib data",
+                return fail(err, ERR_FORMAT, "%zu bytes after the end of the zlib data",
                             pack_stream_left(stream));
             stream->ended = true;
         }

@@ -49,7 +49,7 @@ static enum status next_stream(struct xz *xz, struct pack_stream *stream, struct
     }
     if (seen > 0 && memcmp(stream->in, magic, seen) != 0)
         return fail(err, ERR_FORMAT,
-                    xz->any ? "%zu bytes behind the end of the xz data are no xz"
+                    xz->any ? "%zu bytes after the end of the xz data are not xz"
                             : "%zu bytes that do not begin as xz does",
                     left);
     if (lzma_stream_decoder(&xz->stream, memory_bytes_max, 0) != LZMA_OK)

@@ -68,12 +68,12 @@ static enum status next_frame(struct zstd *zstd, struct pack_stream *stream, str
         return OK;
     }
     if (left < sizeof(magic))
-        return zstd->any ? fail(err, ERR_FORMAT, "%zu bytes behind the end of the zstd data", left)
+        return zstd->any ? fail(err, ERR_FORMAT, "%zu bytes after the end of the zstd data", left)
                          : fail(err, ERR_TRUNCATED, "the zstd data is cut off");
     if (memcmp(stream->in, magic, sizeof(magic)) != 0 &&
         !((stream->in[0] & 0xF0) == 0x50 && memcmp(stream->in + 1, skip, sizeof(skip)) == 0))
         return fail(err, ERR_FORMAT,
-                    zstd->any ? "%zu bytes behind the end of the zstd data are no zstd"
+                    zstd->any ? "%zu bytes after the end of the zstd data are not zstd"
                               : "%zu bytes that do not begin as zstd does",
                     left);
     zstd->inside = zstd->any = true;

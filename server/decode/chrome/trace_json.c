@@ -438,7 +438,7 @@ static enum status decode(struct input *input, struct sink *sink, struct error *
         status = fail(err, ERR_FORMAT, "the JSON is invalid at byte %" PRIu64 ": %s",
                       reader->lost.first_at, reader->lost.first_why);
     else if (reader->json.event_count == 0 && reader->json.odd.not_events > 0)
-        status = fail(err, ERR_FORMAT, "no event is in the list: an event is no object");
+        status = fail(err, ERR_FORMAT, "no event is in the list: an event is not an object");
     else if (reader->json.event_count == 0 && outcome == BROKEN)
         status = fail(err, ERR_FORMAT, "the JSON is invalid at byte %" PRIu64 ": %s",
                       json_stream_offset(&reader->stream),

@@ -451,7 +451,7 @@ bool event_read(struct trace_json *trace, struct json *json)
 
     trace->event = (struct event){0};
     trace->args.count = 0;
-    if (!json_take(json, '{', "an event is no object"))
+    if (!json_take(json, '{', "an event is not an object"))
         return false;
     for (struct known_key *key; (key = next_key(trace, json, &first, false, &before)) != NULL;) {
         read_member(trace, json, key);

@@ -310,7 +310,7 @@ struct nsys_rows nsys_rows_of(struct nsys_db *db, const char *name, const char *
 static void end_reading(struct nsys_rows *rows)
 {
     if (!rows->db->over_budget)
-        tell_damage(rows, "its pages lead to themselves");
+        tell_damage(rows, "its pages form a loop");
     rows->db->over_budget = true;
 }
 

@@ -163,7 +163,7 @@ static void put_buffer(struct oom_report *report, struct oom_buffer *buffer)
     if (last.count == 0)
         last = buffer->label.count > 0   ? buffer->label
                : buffer->class.count > 0 ? buffer->class
-                                         : STR("(nothing is told)");
+                                         : STR("(not named)");
     stack = sink_stack(report->sink, stack,
                        (struct frame){.function = sink_name(report->sink, last),
                                       .file = sink_name(report->sink, buffer->file),

@@ -198,7 +198,7 @@ static enum status memo_put(struct pickle *pickle, uint64_t number, struct error
 {
     TRY(need(pickle, 1, err));
     if (number > (uint64_t)pickle->memo_count + MEMO_GAP || number >= MEMO_MAX)
-        return fail_broken(pickle, "leaves out numbers of the memo", err);
+        return fail_broken(pickle, "skips memo numbers", err);
     while (number >= pickle->memo_capacity)
         pickle->memo = grown(pickle, pickle->memo, &pickle->memo_capacity, sizeof *pickle->memo);
     if (number >= pickle->memo_count)
@@ -221,7 +221,7 @@ static enum status memo_get(struct pickle *pickle, unsigned width, struct error 
 
     TRY(take_number(pickle, width, &number, err));
     if (number >= pickle->memo_count)
-        return fail_broken(pickle, "asks for what was never kept", err);
+        return fail_broken(pickle, "asks for a memo entry that does not exist", err);
     return push(pickle, pickle->memo[number].kind, pickle->memo[number].bits, err);
 }
 
@@ -233,7 +233,7 @@ static enum status fill(struct pickle *pickle, uint32_t first, struct error *err
     const struct pickle_value *values, *into;
 
     if (first <= floor_of(pickle))
-        return fail_broken(pickle, "has nothing that could take the values", err);
+        return fail_broken(pickle, "has no object that could take the values", err);
     into = &pickle->stack[first - 1];
     values = into + 1;
     if (into->kind != (is_dict ? PICKLE_DICT : PICKLE_LIST))

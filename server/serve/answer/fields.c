@@ -147,7 +147,7 @@ enum status fields_table(struct str answer, bool humanised, struct arena *arena,
         add_members(&fields, STR(""), value, 0);
     free(room);
     if (value.kind != JSON_OBJECT)
-        return fail(err, ERR_FORMAT, "the answer is no object");
+        return fail(err, ERR_FORMAT, "the answer is not an object");
     *ret = (struct table){.columns = columns,
                           .column_count = COLUMNS,
                           .cells = fields.cells,

@@ -8,7 +8,7 @@
 #include "serve/answer/fields.h"
 #include "trace/ps.h"
 
-#define CUT_SUMS "the total exceeds 2^63 ps (106 days), the largest that can be told"
+#define CUT_SUMS "the total exceeds 2^63 ps (106 days), the largest value that can be stored"
 
 /* A cell of kinds stands as one column a kind in flat formats. */
 static bool is_breakdown(const struct column *column)
@@ -126,7 +126,7 @@ uint32_t nothing_fits_note(const struct request *req, struct answer_note *ret)
     *ret = (struct answer_note){
         .kind = "nothing-fits",
         .severity = NOTE_INFO,
-        .message = str_format(req->arena, "nothing in the run fits %.*s", STR_ARG(filters)),
+        .message = str_format(req->arena, "nothing in the run matches %.*s", STR_ARG(filters)),
         .count = 1};
     return filters.count > 0;
 }

@@ -25,7 +25,7 @@ static enum status take_text(const json_t *value, const char *member, size_t byt
                              struct arena *arena, struct str *ret, struct error *err)
 {
     if (!json_is_string(value) || json_string_length(value) > bytes_max)
-        return fail(err, ERR_FORMAT, "\"%s\" holds what is no text of at most %zu bytes", member,
+        return fail(err, ERR_FORMAT, "\"%s\" holds what is not a text of at most %zu bytes", member,
                     bytes_max);
     *ret = str_copy(arena, (struct str){json_string_value(value), json_string_length(value)});
     return OK;
@@ -35,7 +35,7 @@ static enum status take_step(const json_t *value, struct about *ret, struct erro
 {
     if (!json_is_integer(value) || json_integer_value(value) < 0 ||
         json_integer_value(value) > STEP_MAX)
-        return fail(err, ERR_FORMAT, "\"step\" is no whole number from 0 to 2^53");
+        return fail(err, ERR_FORMAT, "\"step\" is not a whole number from 0 to 2^53");
     ret->has_step = true;
     ret->step = json_integer_value(value);
     return OK;
@@ -46,7 +46,7 @@ static enum status take_commit_time(const json_t *value, struct about *ret, stru
 {
     if (!json_is_integer(value) || json_integer_value(value) < 0 ||
         json_integer_value(value) > COMMIT_TIME_MAX)
-        return fail(err, ERR_FORMAT, "\"commit_time\" is no whole number of seconds since 1970");
+        return fail(err, ERR_FORMAT, "\"commit_time\" is not a whole number of seconds since 1970");
     ret->has_commit_time = true;
     ret->commit_ns = json_integer_value(value) * 1000000000;
     return OK;
@@ -57,7 +57,7 @@ static enum status take_texts(const json_t *list, const char *member, size_t byt
                               struct error *err)
 {
     if (!json_is_array(list) || json_array_size(list) > ABOUT_TEXTS_MAX)
-        return fail(err, ERR_FORMAT, "\"%s\" is no list of at most %d texts", member,
+        return fail(err, ERR_FORMAT, "\"%s\" is not a list of at most %d texts", member,
                     ABOUT_TEXTS_MAX);
     *ret_count = (uint32_t)json_array_size(list);
     for (uint32_t i = 0; i < *ret_count; i++)
@@ -72,7 +72,7 @@ static enum status take_metrics(json_t *object, struct arena *arena, struct abou
     json_t *value;
 
     if (!json_is_object(object) || json_object_size(object) > ABOUT_METRICS_MAX)
-        return fail(err, ERR_FORMAT, "\"metrics\" is no object of at most %d numbers",
+        return fail(err, ERR_FORMAT, "\"metrics\" is not an object of at most %d numbers",
                     ABOUT_METRICS_MAX);
     json_object_foreach(object, name, value)
     {
@@ -80,7 +80,7 @@ static enum status take_metrics(json_t *object, struct arena *arena, struct abou
 
         if (!json_is_number(value) || text.count > NAME_BYTES_MAX)
             return fail(err, ERR_FORMAT,
-                        "\"metrics\" holds what is no number, or a name of more "
+                        "\"metrics\" holds a value that is not a number, or a name of more "
                         "than %d bytes",
                         NAME_BYTES_MAX);
         ret->metrics[ret->metric_count++] =
@@ -99,7 +99,7 @@ static enum status take_all(const json_t *object, struct arena *arena, struct ab
     json_t *metrics = json_object_get(object, "metrics");
 
     if (!json_is_object(object))
-        return fail(err, ERR_FORMAT, "it is no JSON object");
+        return fail(err, ERR_FORMAT, "it is not a JSON object");
     if (name != NULL)
         TRY(take_text(name, "name", NAME_BYTES_MAX, arena, &ret->name, err));
     if (commit != NULL)
@@ -123,7 +123,7 @@ enum status about_parse(struct bytes bytes, struct arena *arena, struct about *r
 
     *ret = (struct about){.name = STR(""), .commit = STR("")};
     if (object == NULL)
-        return fail(err, ERR_FORMAT, "it is no JSON: %s, at byte %d", why.text, why.position);
+        return fail(err, ERR_FORMAT, "it is not JSON: %s, at byte %d", why.text, why.position);
     enum status status = take_all(object, arena, ret, err);
     json_decref(object);
     ret->is_there = status == OK;

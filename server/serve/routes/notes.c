@@ -297,7 +297,8 @@ static enum status read_posted(struct request *req, struct posted *ret, struct e
     if (str_equal(ret->import, STR("bundle")) && !ret->has_text && ret->tag.count == 0)
         return OK;
     if (ret->import.count > 0)
-        return fail(err, ERR_INVALID, "\"import\" is \"bundle\", and stands alone");
+        return fail(err, ERR_INVALID,
+                    "\"import\" must be \"bundle\", and no other member may be given");
     if (ret->has_text == (ret->tag.count > 0))
         return fail(err, ERR_INVALID, "either \"text\", for a note, or \"tag\"");
     if (ret->has_start != ret->has_end)

@@ -112,7 +112,7 @@ static enum status read_text(int fd, const struct file_stamp *stamp, struct str 
         count += (size_t)got;
     }
     if (memchr(text, '\0', count) != NULL)
-        return fail(err, ERR_UNSUPPORTED, "%.*s is no text", STR_ARG(file));
+        return fail(err, ERR_UNSUPPORTED, "%.*s is not a text", STR_ARG(file));
     *ret = (struct str){.at = text, .count = count};
     return OK;
 }

@@ -44,7 +44,7 @@ struct cell data_cell(struct arena *arena, enum data_type type, struct cell cell
         return cell_null(cell.kind == CELL_NULL ? cell.of.text : STR(""));
     if (cell.kind == CELL_TEXT)
         return type == DATA_TEXT ? cell_text(str_utf8(arena, cell.of.text))
-                                 : cell_null(STR("it is no number"));
+                                 : cell_null(STR("it is not a number"));
     if (type == DATA_TEXT)
         return as_text(arena, &cell);
     if (type == DATA_REAL)

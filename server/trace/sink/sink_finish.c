@@ -30,10 +30,9 @@ static void note_what_was_changed(struct sink *sink)
                   "row of their track.",
                   sink->budget.depth_max);
     if (sums_are_cut(sink))
-        sink_note(
-            sink, "sums-cut", NOTE_WARNING, 1,
-            "The durations come to more than 2^63 ps, 106 days, where sums end: of a sum that "
-            "ends there no mean and no share is known.");
+        sink_note(sink, "sums-cut", NOTE_WARNING, 1,
+                  "The durations come to more than 2^63 ps, 106 days, the largest sum that can be "
+                  "stored: such a sum has no mean and no share.");
     if (args_left_out > 0)
         sink_note(sink, "args-left-out", NOTE_WARNING, args_left_out,
                   "Events with more than %llu args keep the first ones.",

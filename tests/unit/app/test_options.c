@@ -187,8 +187,7 @@ static void the_usual_directories(void **state)
     setenv("PROFILE_DIR", "/b", 1);
     CHECK_OK("second", read_all((const char *[ARGUMENTS_MAX]){NULL}, &options, &err), &err);
     CHECK_STR("PROFILE_DIR", options.roots.at[0], "/b");
-    CHECK_STR("is said", str_of(options.root_rule),
-              "$PROFILE_DIR names it");
+    CHECK_STR("is said", str_of(options.root_rule), "$PROFILE_DIR names it");
     setenv("XAX_PROFILE_DIR", "/a", 1);
     CHECK_OK("first", read_all((const char *[ARGUMENTS_MAX]){NULL}, &options, &err), &err);
     CHECK_STR("XAX_PROFILE_DIR", options.roots.at[0], "/a");

@@ -28,7 +28,7 @@ static void one_file_each(void **state)
                                       .duration_ms = 1};
 
     CHECK_INT("refused", capture_start(&wish, &capture, &err), ERR_INVALID);
-    CHECK("says so", strstr(err.message, "stands there twice") != NULL);
+    CHECK("says so", strstr(err.message, "is given twice") != NULL);
 }
 
 static void removing(void **state)

@@ -188,7 +188,7 @@ static void pages_that_repeat(void **state)
     CHECK_OK("pages that repeat", err.code, &err);
     CHECK("told", trace->note_count > 0);
     CHECK_HAS("told", str_c(arena, trace_name(trace, trace->notes[0].message)),
-              "its pages lead to themselves");
+              "its pages form a loop");
     arena_destroy(arena);
 }
 

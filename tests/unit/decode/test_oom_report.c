@@ -73,7 +73,7 @@ static void messages(void **state)
         {"XLA on TPU, in a log", of_tpu,
          "samples space/bytes\n"
          "  34359738368 %copy.4 = s32[8] copy(%a) {kind: \"HLO temp\"}\n"
-         "  2147483648 (nothing is told)\n"},
+         "  2147483648 (not named)\n"},
         {"PyTorch", of_torch, ""},
     };
 

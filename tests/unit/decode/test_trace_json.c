@@ -543,7 +543,7 @@ static void hostile(void **state)
     CHECK_INT("no JSON", refused(STR("hello"), &err), ERR_FORMAT);
     CHECK_INT("NUL", refused(STR("[\0]"), &err), ERR_FORMAT);
     CHECK_INT("an event that is none", refused(STR("[1, 2]"), &err), ERR_FORMAT);
-    CHECK_HAS("says so", err.message, "an event is no object");
+    CHECK_HAS("says so", err.message, "an event is not an object");
     text_puts(&text, "[{\"ph\":\"X\",\"args\":{\"a\":");
     for (int i = 0; i < 100000; i++)
         text_puts(&text, "[");

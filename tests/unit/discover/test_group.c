@@ -437,7 +437,7 @@ static const struct row rows[] = {
      "tb/worker0_11.200 = tb\n"
      "  trace worker0_11.200: worker0_11.200.pt.trace.json\n"
      "  trace worker1_12.201: worker1_12.201.pt.trace.json\n"},
-    {"a path that is no text", "/p", "\xff\xfe/a.pt.trace.json\n",
+    {"a path that is not a text", "/p", "\xff\xfe/a.pt.trace.json\n",
      "\xef\xbf\xbd\xef\xbf\xbd/a = \xff\xfe\n  trace a: a.pt.trace.json\n"},
     {"... one after another, of another job, or the same rank again", "/p",
      "a0.pt.trace.json @4 [10-20] job:0\na1.pt.trace.json @3 [30-40] job:1\n"

@@ -75,7 +75,7 @@ describe('which steps stand above each other', () => {
       pairWords({ key: '7', a: null, b: two }),
       pairWords({ key: 'begin', a: null, b: null }),
     ]).toEqual(['step 1', 'step 1 of A, step 7 of B', 'the whole of A, and of step 7 of B', 'both runs']);
-    expect(beginWords(null)).toBe('no steps: its begin stands at 0');
+    expect(beginWords(null)).toBe('no steps: its start is placed at 0');
   });
 });
 

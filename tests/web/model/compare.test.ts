@@ -65,7 +65,7 @@ const rest = (key: string, more: Partial<DiffRow> = {}): DiffRow =>
     b_count: null,
     often_ps: null,
     longer_ps: null,
-    reasons: { match: 'it is no op', often_ps: 'it is not counted' },
+    reasons: { match: 'it is not an op', often_ps: 'it is not counted' },
     ...more,
   });
 
@@ -174,7 +174,7 @@ describe('words of a row', () => {
     expect(plain(matchExact(row())!)).toBe(
       'structure: the same operation on the same operands; right in 99 % of cases',
     );
-    expect(matchExact(rest('idle'))).toBe('it is no op');
+    expect(matchExact(rest('idle'))).toBe('it is not an op');
     expect(stateExact(row({ p: 0.0001 }))).toBe('slower: takes longer in B; p = <0.001');
   });
   test('change with its sign, ratio from double on in times', () => {

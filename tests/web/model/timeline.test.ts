@@ -124,7 +124,7 @@ test('times of day, as fine as the step', () => {
   expect(wallDate(noon)).toMatch(/^2026-11-21 12:05:09\.000000000 (UTC|[+−]\d\d:\d\d)$/);
 });
 
-test('hosts side by side from the begin of a step', () => {
+test('hosts side by side from the start of a step', () => {
   const steps = [
     { step: 3, host: 'a', start_ps: 100 },
     { step: 3, host: 'b', start_ps: 160n },

@@ -87,7 +87,7 @@ export function pairWords({ a, b }: Pair): string {
 }
 
 export function beginWords(begin: Begin | null): string {
-  return begin === null ? 'no steps: its begin stands at 0' : `step ${begin.step}, ${time(begin.end - begin.start)}`;
+  return begin === null ? 'no steps: its start is placed at 0' : `step ${begin.step}, ${time(begin.end - begin.start)}`;
 }
 
 const THREADS_MAX = 4;

@@ -238,7 +238,7 @@ export function stateExact(row: DiffRow): string {
 }
 
 /* No op: what the host did while none ran, nothing, and the rest. */
-export const isOp = (row: DiffRow): boolean => row.reasons?.match !== 'it is no op';
+export const isOp = (row: DiffRow): boolean => row.reasons?.match !== 'it is not an op';
 
 const REST: Record<string, string> = {
   idle: 'nothing ran, neither on the devices nor on the stepping thread',

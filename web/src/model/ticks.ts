@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ruler: times from the begin of the run at round steps of 1, 2 and 5, each with its unit and as many
+/* The ruler: times from the start of the run at round steps of 1, 2 and 5, each with its unit and as many
  * digits as tell it from the next: 66.8 ms, 66.9 ms, 67.0 ms. */
 import { THIN } from './numbers';
 import { endOf, startOf, type Viewport } from './viewport';

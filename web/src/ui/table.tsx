@@ -197,7 +197,7 @@ export function Table<R>(props: Props<R>) {
     const goesOn = now < typing.current.until;
     if (event.key === "'" && !goesOn) {
       typing.current = { text: '', until: now + 2 * TYPING_MS };
-      say('Type the begin of a name.');
+      say('Type the beginning of a name.');
       return true;
     }
     if (event.key.length !== 1 || (!goesOn && settings.value.letters) || (event.key === ' ' && !goesOn)) return false;

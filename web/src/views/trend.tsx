@@ -318,7 +318,7 @@ function useSeries(): { like: string | null; known: boolean; all: readonly Serie
 function SeriesChoice({ like, all }: { like: string | null; all: readonly Series[] }) {
   const names = [...new Set([...all.map((one) => one.stem), ...(like === null ? [] : [like])])];
   return (
-    <label data-tip="Runs that are called alike but for one number">
+    <label data-tip="Runs whose names differ in one number only">
       of
       <select value={like ?? ANY} onChange={(event) => go({ like: event.currentTarget.value }, 'push')}>
         {names.map((stem) => {

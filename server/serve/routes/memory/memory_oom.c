@@ -147,14 +147,15 @@ static const struct verb verb = {
     .reads_stdin = true,
     .note = "RUN may be the text of an error (- reads it from a pipe), a memory snapshot or\n"
             "profile, a *.hlo.pb, or the directory that XLA_FLAGS=\"--xla_dump_to=DIR\n"
-            "--xla_dump_hlo_as_proto\" filled. --batch 32 is the first size of the data's\n"
-            "arguments, --remat layer_ how the scopes begin that could be computed again.\n"};
+            "--xla_dump_hlo_as_proto\" filled. --batch 32 is the first dimension of the data\n"
+            "arguments, --remat layer_ the prefix of the scopes that could be recomputed.\n"};
 
 static const struct tool_argument arguments[] = {
     TOOL_RUN,
     {"module", TOOL_TEXT, false, "A module (default: the one that ran longest)", NULL},
-    {"batch", TOOL_INTEGER, false, "The batch now: the first size of the data's arguments", NULL},
-    {"remat", TOOL_TEXT, false, "How the scopes begin that could be computed again", NULL},
+    {"batch", TOOL_INTEGER, false,
+     "The current batch size: the first dimension of the data arguments", NULL},
+    {"remat", TOOL_TEXT, false, "Prefix of the scopes to recompute", NULL},
     TOOL_PAGE,
     TOOL_TOKENS,
     TOOL_END};

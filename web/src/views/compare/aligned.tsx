@@ -182,7 +182,7 @@ function Bar({ both }: { both: Alignment }) {
     <div class="toolbar aligned-bar">
       {step(-1, 'Step before', '‹')}
       {step(1, 'Next step', '›')}
-      <span aria-live="polite">{`0 is the begin of ${pairWords(pair)}`}</span>
+      <span aria-live="polite">{`0 is the start of ${pairWords(pair)}`}</span>
       <span class="faint">{`${place.value + 1} of ${pairs.length}`}</span>
       <OffsetField offset={both.offset} />
       <button class="framed" onClick={() => go({ align: null, window: null, offset: null }, 'push')}>

@@ -261,7 +261,7 @@ function NotThere({ error, a, b }: { error: Problem; a: string; b: string }) {
 function Same({ side, a }: { side: string; a: string }) {
   return (
     <div class="state">
-      A and B are both {side}: nothing can differ.
+      A and B are both {side}: there is no difference to show.
       <button class="framed" onClick={() => (picking.value = { beside: a, replaces: 'b' })}>
         Choose another run
       </button>

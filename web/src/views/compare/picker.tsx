@@ -98,7 +98,7 @@ function Choices({ now }: { now: Picking }) {
       </ul>
       {found.length > SHOWN_MAX && <p class="quiet">and {plural(found.length - SHOWN_MAX, 'more run')}</p>}
       {list.data && found.length === 0 && (
-        <p class="quiet">{runs.length <= 1 ? 'There is no other run.' : 'No run is called so.'}</p>
+        <p class="quiet">{runs.length <= 1 ? 'There is no other run.' : 'No run has that name.'}</p>
       )}
       {!list.data && list.waiting && <Waiting what="Looking for runs." progress={list.progress} />}
       {list.error && <Failed error={list.error} />}

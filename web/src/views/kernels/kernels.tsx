@@ -49,7 +49,7 @@ export function KernelsView({ run, absent }: { run: RunDetails; absent: string |
     return (
       <Empty copy="nsys export --type sqlite REPORT.nsys-rep">
         {sentenceCase(absent)} <Link to={{ by: 'annotation' }}>Its annotations</Link> tell what launched the work.
-        Kernels stand in profiles that <code class="mono">jax.profiler.trace</code> took on a GPU, and in reports of
+        Kernels are in profiles that <code class="mono">jax.profiler.trace</code> took on a GPU, and in reports of
         Nsight Systems once they are exported:
       </Empty>
     );

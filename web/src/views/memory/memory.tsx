@@ -222,7 +222,11 @@ function OverTime({
             <section key={key}>
               <h2 class="section">
                 {allocators.length > 1 ? (
-                  <Link to={{ allocator: key, at }} current={isChosen} title="Who is alive in it: the table below">
+                  <Link
+                    to={{ allocator: key, at }}
+                    current={isChosen}
+                    title="What is in memory then: see the table below"
+                  >
                     <Name text={allocator.name} />
                   </Link>
                 ) : (

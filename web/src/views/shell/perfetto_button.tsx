@@ -60,7 +60,7 @@ export function PerfettoBar({ run }: { run: RunDetails }) {
   if (!state) return null;
   const span = rangeOf(query.value) ?? parseSpan(query.value.window);
   const words = {
-    asking: `This run has about ${size(traceBytes(run))} of trace: more than a tab bears well.`,
+    asking: `This run has about ${size(traceBytes(run))} of trace: more than a browser tab can handle well.`,
     reading: state.state === 'reading' ? `For Perfetto: ${size(state.bytes)} read.` : '',
     waiting: `Waiting for ${settings.value.perfetto} to answer.`,
     done: '',

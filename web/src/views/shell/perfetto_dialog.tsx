@@ -28,7 +28,8 @@ export function PerfettoDialog({ run }: { run: RunDetails }) {
           </h2>
           <p>
             {`${settings.value.perfetto} opens in a new tab and takes the trace from this page; nothing is uploaded. `}
-            {isLarge(run) && `The whole run is about ${size(traceBytes(run))} of trace: more than a tab bears well. `}
+            {isLarge(run) &&
+              `The whole run is about ${size(traceBytes(run))} of trace: more than a browser tab can handle well. `}
           </p>
           <p class="buttons">
             {span && (

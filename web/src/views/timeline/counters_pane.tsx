@@ -93,7 +93,7 @@ export function CountersPane({ state, span }: { state: TimelineState; span: Span
       exact: (row) => shown(row.name),
       cell: (row) => <Name text={row.name} />,
     },
-    figure('first', 'at the begin', (bucket) => bucket.first),
+    figure('first', 'at the start', (bucket) => bucket.first),
     figure('last', 'at the end', (bucket) => bucket.last),
     figure('delta', 'change', (bucket) => bucket.last - bucket.first, signed),
     figure(

@@ -149,7 +149,7 @@ export function KernelFacts({ slice }: { slice: SliceDetails & { transfer?: Tran
             <dd>
               <button
                 class="framed"
-                data-tip={`${slice.shape.ncu}\nIt counts launches from the begin of the capture.`}
+                data-tip={`${slice.shape.ncu}\nIt counts launches from the start of the capture.`}
                 onClick={() => void copyText(slice.shape!.ncu!)}
               >
                 Copy the line

@@ -338,7 +338,7 @@ export function PathRow({ state }: { state: TimelineState }) {
   const piece = path?.pieces[focus];
   return (
     <div class="timeline-path" data-pieces={path?.pieces.length ?? 0}>
-      <span class="path-name cut" data-tip="What ran and what was waited for, from a step's begin to its end">
+      <span class="path-name cut" data-tip="What ran and what was waited for, from a step's start to its end">
         {path === null
           ? 'critical path'
           : path.step.step === null

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ruler: times from the begin of the run; the range as a bar; the pointer's time, and how far into its
+/* The ruler: times from the start of the run; the range as a bar; the pointer's time, and how far into its
  * step that is. On a switch the times of day, to match logs. */
 import { go, query } from '../../data/place';
 import type { StepRow } from '../../data/types';
@@ -85,7 +85,7 @@ function viewMenu(state: TimelineState, button: HTMLElement): void {
     ...(state.run.epoch_ns === null
       ? []
       : [false, true].map((on) => ({
-          words: on ? 'Times of day' : 'Times from the begin of the run',
+          words: on ? 'Times of day' : 'Times from the start of the run',
           checked: on === wall,
           run: () => go({ clock: on ? 'wall' : null }, 'replace'),
         }))),
@@ -101,7 +101,7 @@ function viewMenu(state: TimelineState, button: HTMLElement): void {
             ? []
             : [
                 {
-                  words: `Hosts side by side from the begin of step ${step}`,
+                  words: `Hosts side by side from the start of step ${step}`,
                   checked: query.value.stack === String(step),
                   run: () => go({ stack: String(step) }, 'replace'),
                 },
