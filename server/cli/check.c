@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jviewd check RUN --baseline B: the gate's answer, and as exit code what it means. */
+/* jviewd check RUN --baseline B: the answer, and as exit code what it means. */
 #include <unistd.h>
 
 #include "cli/ask.h"

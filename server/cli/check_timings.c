@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jviewd check timings.json --baseline main.json: the gate over timings without a profile.
+/* jviewd check timings.json --baseline main.json: timings without a profile.
  *
  *   run      {"forward": {mean, std, count}, ...} ─┐  by name
  *   baseline {"forward": {mean, std, count}, ...} ─┴─ judge_summaries ─> the worst first
  *
- * The rule's flags, the answers, forms and exit codes are those of a profile's gate. Names that
+ * The rule's flags, the answers, forms and exit codes are those of profiles. Names that
  * only one file holds cannot be judged, and are told as such.
  */
 #include <stdio.h>
@@ -28,7 +28,7 @@ static const struct param params[] = {
     {.name = "count", .kind = PARAM_INTEGER, .min = 1, .max = 1000000000},
     {.name = NULL}};
 
-struct gate {
+struct comparison {
     struct arena *arena;
     struct timings run, baseline;
     const struct timing **by_name; /* of the baseline */
@@ -70,9 +70,9 @@ static const struct timing *find_name(const struct timing *const *sorted, uint32
     return found == NULL ? NULL : *found;
 }
 
-static struct check *add_check(struct gate *gate, const struct timing *timing)
+static struct check *add_check(struct comparison *comparison, const struct timing *timing)
 {
-    struct check *check = &gate->checks[gate->check_count++];
+    struct check *check = &comparison->checks[comparison->check_count++];
     struct str name = timing->name.count > 0 ? timing->name : STR("mean");
 
     *check = (struct check){.question = {.text = name},
@@ -82,26 +82,27 @@ static struct check *add_check(struct gate *gate, const struct timing *timing)
     return check;
 }
 
-static struct summary with_count(const struct gate *gate, const struct timing *timing)
+static struct summary with_count(const struct comparison *comparison, const struct timing *timing)
 {
     struct summary ret = timing->calls;
 
     if (ret.count == 0)
-        ret.count = gate->count;
+        ret.count = comparison->count;
     return ret;
 }
 
-static void judge_one(struct gate *gate, const struct timing *timing)
+static void judge_one(struct comparison *comparison, const struct timing *timing)
 {
-    const struct timing *before = find_name(gate->by_name, gate->baseline.count, timing);
-    struct check *check = add_check(gate, timing);
+    const struct timing *before =
+        find_name(comparison->by_name, comparison->baseline.count, timing);
+    struct check *check = add_check(comparison, timing);
 
     if (before == NULL) {
         check->reason = STR("the baseline holds no timing of this name");
         return;
     }
-    struct summary a = with_count(gate, before), b = with_count(gate, timing);
-    check->judged = judge_summaries(&a, &b, &gate->rule);
+    struct summary a = with_count(comparison, before), b = with_count(comparison, timing);
+    check->judged = judge_summaries(&a, &b, &comparison->rule);
     check->a_count = a.count;
     check->b_count = b.count;
     check->is_measured = true;
@@ -109,13 +110,13 @@ static void judge_one(struct gate *gate, const struct timing *timing)
         check->reason = str_of(check->judged.reason);
 }
 
-static void judge_gone(struct gate *gate)
+static void judge_gone(struct comparison *comparison)
 {
-    const struct timing **of_run = sort_names(&gate->run, gate->arena);
+    const struct timing **of_run = sort_names(&comparison->run, comparison->arena);
 
-    for (uint32_t i = 0; i < gate->baseline.count; i++) {
-        if (find_name(of_run, gate->run.count, &gate->baseline.items[i]) == NULL)
-            add_check(gate, &gate->baseline.items[i])->reason =
+    for (uint32_t i = 0; i < comparison->baseline.count; i++) {
+        if (find_name(of_run, comparison->run.count, &comparison->baseline.items[i]) == NULL)
+            add_check(comparison, &comparison->baseline.items[i])->reason =
                 STR("only the baseline holds a timing of this name");
     }
 }
@@ -137,35 +138,36 @@ static int order_checks(const void *a, const void *b)
     return x < y ? -1 : 1;
 }
 
-static void judge_all(struct gate *gate, const char *run, const char *baseline, struct checked *ret)
+static void judge_all(struct comparison *comparison, const char *run, const char *baseline,
+                      struct checked *ret)
 {
-    uint32_t most = gate->run.count + gate->baseline.count;
-    const struct check **order = arena_array(gate->arena, const struct check *, most);
+    uint32_t most = comparison->run.count + comparison->baseline.count;
+    const struct check **order = arena_array(comparison->arena, const struct check *, most);
 
-    gate->checks = arena_array(gate->arena, struct check, most);
-    gate->by_name = sort_names(&gate->baseline, gate->arena);
-    for (uint32_t i = 0; i < gate->run.count; i++)
-        judge_one(gate, &gate->run.items[i]);
-    judge_gone(gate);
-    for (uint32_t i = 0; i < gate->check_count; i++)
-        order[i] = &gate->checks[i];
-    qsort(order, gate->check_count, sizeof *order, order_checks);
-    struct check *checks = arena_array(gate->arena, struct check, gate->check_count);
-    struct str *sentences = arena_array(gate->arena, struct str, gate->check_count);
-    for (uint32_t i = 0; i < gate->check_count; i++) {
+    comparison->checks = arena_array(comparison->arena, struct check, most);
+    comparison->by_name = sort_names(&comparison->baseline, comparison->arena);
+    for (uint32_t i = 0; i < comparison->run.count; i++)
+        judge_one(comparison, &comparison->run.items[i]);
+    judge_gone(comparison);
+    for (uint32_t i = 0; i < comparison->check_count; i++)
+        order[i] = &comparison->checks[i];
+    qsort(order, comparison->check_count, sizeof *order, order_checks);
+    struct check *checks = arena_array(comparison->arena, struct check, comparison->check_count);
+    struct str *sentences = arena_array(comparison->arena, struct str, comparison->check_count);
+    for (uint32_t i = 0; i < comparison->check_count; i++) {
         checks[i] = *order[i];
-        sentences[i] = check_sentence(&checks[i], gate->rule.confidence, gate->arena);
+        sentences[i] = check_sentence(&checks[i], comparison->rule.confidence, comparison->arena);
     }
     *ret = (struct checked){.run = str_of(run),
                             .baseline = str_of(baseline),
                             .answer = checks[0].judged.answer,
                             .checks = checks,
                             .sentences = sentences,
-                            .count = gate->check_count,
-                            .confidence = gate->rule.confidence};
+                            .count = comparison->check_count,
+                            .confidence = comparison->rule.confidence};
 }
 
-static enum status read_gate(const struct cli_call *call, struct gate *ret, struct error *err)
+static enum status read_gate(const struct cli_call *call, struct comparison *ret, struct error *err)
 {
     struct query query;
     int64_t count = 0;
@@ -227,16 +229,16 @@ static int exit_of(const struct error *err)
 
 int check_timings(const struct cli_call *call)
 {
-    struct gate gate = {.arena = call->arena};
+    struct comparison comparison = {.arena = call->arena};
     struct checked checked;
     struct text out = {0};
     struct error err = {0};
 
-    if (read_gate(call, &gate, &err) != OK) {
+    if (read_gate(call, &comparison, &err) != OK) {
         fprintf(stderr, "jviewd: %s\n", err.message);
         return exit_of(&err);
     }
-    judge_all(&gate, call->first, call->other, &checked);
+    judge_all(&comparison, call->first, call->other, &checked);
     int code = checked.answer == JUDGED_REGRESSED ? EXIT_REGRESSION
                : checked.answer == JUDGED_UNKNOWN ? EXIT_UNKNOWN
                : checked.answer == JUDGED_MAYBE   ? call->maybe_exit

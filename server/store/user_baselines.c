@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Named baselines: which run a gate holds others against. */
+/* Named baselines: which run a check compares others with. */
 #include "store/user_db.h"
 
 #include <sqlite3.h>

@@ -83,7 +83,7 @@ def bench_ranges(place):
     closed = burst(place, 2_000_000, "--delay", "3600")
     row("push and pop, no tool", f"{floor:.1f}", "ns")
     row("push and pop, recorded", f"{recorded:.1f}", "ns", "<= 60")
-    row("push and pop, gate closed", f"{closed:.1f}", "ns")
+    row("push and pop, recording off", f"{closed:.1f}", "ns")
 
 
 def bench_xla_ranges(place):
@@ -96,7 +96,7 @@ def bench_xla_ranges(place):
 
     row("push and pop of XLA's, recorded", f"{min(map(once, range(TURNS))):.1f}", "ns")
     closed = min(once(number, "--delay=3600") for number in range(TURNS))
-    row("push and pop of XLA's, gate closed", f"{closed:.1f}", "ns")
+    row("push and pop of XLA's, recording off", f"{closed:.1f}", "ns")
 
 
 def finalised(place, records):

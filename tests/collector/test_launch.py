@@ -269,7 +269,7 @@ class Launch(unittest.TestCase):
         self.status(ranges=lambda count: int(count) > 0, bytes=lambda count: int(count) > 0)
         self.assertEqual(self.ctl("stop", session)[1]["state"], "stopped")
         self.assertEqual(self.ctl("toggle")[1]["captures"], "2")
-        time.sleep(0.3)  # the program looks at the gate every 50 ms
+        time.sleep(0.3)  # the program looks at the switch every 50 ms
         self.assertEqual(self.ctl("toggle")[1]["state"], "stopped")
         self.assertEqual(self.ctl("restart")[0].returncode, 2)
         self.assertEqual(run.wait(timeout=120), 0)

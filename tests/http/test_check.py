@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The gate over runs: limits without a baseline, its exit codes, several runs of a baseline, odd pairs of runs, and names that mean harm in every form."""
+"""The check of runs: limits without a baseline, its exit codes, several runs of a baseline, odd pairs of runs, and names that mean harm in every form."""
 
 import csv
 import io

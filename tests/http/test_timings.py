@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The gate over files of timings, and over figures that have no spread."""
+"""The check of files of timings, and over figures that have no spread."""
 
 import json
 import pathlib

@@ -17,7 +17,7 @@
  * place of all that (judge_runs).
  *
  * How often each answer comes: docs/compare.md, of pairs that tests/unit/analyse/test_judge.c makes
- * and of real ones (tests/bench/gate.py).
+ * and of real ones (tests/bench/check_errors.py).
  */
 #ifndef JVIEWD_ANALYSE_STATS_JUDGE_H
 #define JVIEWD_ANALYSE_STATS_JUDGE_H

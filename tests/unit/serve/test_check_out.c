@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The gate's answer in its forms: names from profiles stay text, whatever they hold. */
+/* The answer of a check in its forms: names from profiles stay text, whatever they hold. */
 #include "check.h"
 
 #include "serve/routes/check/check.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a gate is asked, as people write it.
+/* What a check is asked, as people write it.
  *
  *   max_regress=3%  confidence=0.99  min_effect=1.5ms
  *   metric=step_time,op:dot.3  max=step_time=150ms

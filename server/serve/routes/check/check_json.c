@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The gate's answer in JSON: each check with its value, its bounds and what was allowed. */
+/* The answer of a check in JSON: each check with its value, its bounds and what was allowed. */
 #include "serve/routes/check/check.h"
 
 /* In the unit's own measure: a share is of 1. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The gate's answer for people, pull requests and test runners.
+/* The answer of a check for people, pull requests and test runners.
  *
  *   text    step_1000 against step_500: regressed
  *             step_time regressed: 10.4 ms -> 34.8 ms, +235 % (...); allowed: +3 %

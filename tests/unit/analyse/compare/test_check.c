@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Metrics of two runs as the gate measures them. */
+/* Metrics of two runs as a check measures them. */
 #include "unit/analyse/made_run.h"
 
 #include <math.h>

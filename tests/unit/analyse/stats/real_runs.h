@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Steps of real runs of one program, in microseconds: tests/bench/gate_program.py --work 100
+/* Steps of real runs of one program, in microseconds: tests/bench/check_program.py --work 100
  * --alone, on one of two processors that thirty others waited for. A line is a run; runs of one
  * process follow each other. */
 #ifndef JVIEWD_TESTS_REAL_RUNS_H

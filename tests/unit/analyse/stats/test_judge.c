@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The gate's rule against made noise: how often it cries wolf, and how often it sees one. */
+/* The rule of a check against made noise: how often it cries wolf, and how often it sees one. */
 #include "check.h"
 
 #include <math.h>

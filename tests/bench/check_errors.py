@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How often the gate is wrong on real runs: pairs of equal programs, and of one that does 3 % more.
+"""How often `jviewd check` is wrong on real runs: pairs of equal programs, and of one that does 3 % more.
 
-    gate.py JVIEWD EQUAL SLOWER [--pairs 200] [--slow 100] [--baseline 1]
+    check_errors.py JVIEWD EQUAL SLOWER [--pairs 200] [--slow 100] [--baseline 1]
 
-EQUAL and SLOWER hold what gate_program.py wrote, a directory a process: the two runs of a pair are never of one process, for that is what
+EQUAL and SLOWER hold what check_program.py wrote, a directory a process: the two runs of a pair are never of one process, for that is what
 nobody compares. `--baseline 5` gives each check five runs of as many processes. Prints a line of JSON: how many checks of each kind ended in
 which exit code, and what the programs' own clocks say of how whole runs differ.
 """
@@ -50,7 +50,7 @@ def main():
     parser.add_argument("--pairs", type=int, default=200)
     parser.add_argument("--slow", type=int, default=100)
     parser.add_argument("--baseline", type=int, default=1)
-    parser.add_argument("--cache", default="/tmp/jviewd-gate")
+    parser.add_argument("--cache", default="/tmp/jviewd-check")
     asked = parser.parse_args()
     equal, slower = processes(asked.equal), processes(asked.slower)
     print(json.dumps({"baseline_runs": asked.baseline, "runs_differ_by": round(spread(asked.equal), 4),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program to be profiled many times over: equal work, or a little more of it.
 
-    gate_program.py OUT --runs 10 --steps 12 --work 300 [--kind loop] [--asynchronous]
+    check_program.py OUT --runs 10 --steps 12 --work 300 [--kind loop] [--asynchronous]
 
 Each run of it traces `--runs` captures below OUT, one directory each: OUT/run_000/plugins/profile/..., and writes OUT/clock.json, the
 program's own durations of its steps in seconds; of one that does not block, the mean of them, for it knows no more. Its kind says what `--work` is:
