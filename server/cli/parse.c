@@ -537,7 +537,7 @@ static enum status place_operands(struct parse *parse, const char *default_root,
     if (parse->call->root_count == 0 ||
         (is_default && !remote_is_place(str_of(default_root)) && stat(default_root, &info) != 0))
         return fail(err, ERR_NOT_FOUND,
-                    "no directory of profiles was found to look for \"%s\": give a path, or "
+                    "no profile directory was found to look for \"%s\": give a path, or "
                     "--profile-dir DIR",
                     parse->call->words != NULL && parse->operand_count > 1 ? parse->operands[1]
                     : parse->operand_count > 0                             ? parse->operands[0]

@@ -482,7 +482,7 @@ def refusals_are_one_sentence(place):
     place.trap = Proxy(s3.proxy.port)
     for url, env, fault, code, part in (
             ("s3://nothing", {}, None, 3, 'there is no bucket "nothing"'),
-            ("s3://team/none", {}, None, 3, "nothing lies there"),
+            ("s3://team/none", {}, None, 3, "nothing exists there"),
             ("s3://team", {}, forbidden, 4, "AWS_PROFILE=NAME"),
             ("s3://team", {}, elsewhere, 4, "credentials are not sent there"),
             ("s3://team", {"AWS_SECRET_ACCESS_KEY": ""}, None, 2, "only one of AWS_ACCESS_KEY_ID"),

@@ -251,7 +251,7 @@ def writes(place, url, env, read):
     done = jviewd(place, "prune", f"{url}/taken", "--keep", "0", "--delete", env=env, cache="taken")
     assert done.returncode == 0 and "1 run deleted" in done.stdout, done
     done = jviewd(place, "list", f"{url}/taken", env=env, cache="taken")
-    assert done.returncode == 3 and "nothing lies there" in done.stderr, done
+    assert done.returncode == 3 and "nothing exists there" in done.stderr, done
 
 
 def into_azure(place):

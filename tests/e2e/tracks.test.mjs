@@ -254,7 +254,7 @@ export const tests = {
     assert.match(first, /^\d\d:\d\d:\d\d/);
     assert.equal(first.slice(0, 5), begin.slice(11, 16), `${first} in a run that begins ${begin}`);
     assert.equal(await page.locator('.ruler-base').innerText(), begin.slice(0, 10));
-    await menuItem(page, /from the begin/);
+    await menuItem(page, /from the start/);
     assert.doesNotMatch(await page.locator('.tick').first().innerText(), /:/);
   }),
 

@@ -136,6 +136,29 @@ def a_reader_that_leaves_early_is_no_failure(place):
     assert done.returncode == 4 and "No space left" in done.stderr, done
 
 
+def answers_to_people_are_sentences(place):
+    """What-if is a sentence and a table; a frame in focus has callers and callees; nothing escapes Markdown."""
+    place.sample(RUN)
+    keep = ["--profile-dir", place.profiles, "--cache-dir", place.cache]
+
+    def said(*words, code=0):
+        done = place.jviewd(*words, *keep)
+        assert done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
+        return done.stdout if code == 0 else done.stderr
+
+    whatif = said("whatif", RUN, "--scale", "kind:compute=0.5")
+    assert re.match(r"A step would take \S+ ms instead of \S+ ms: \S+ ms less \(\S+ %\)\. Most of its critical path would be ", whatif), whatif
+    assert re.search(r"^Step +Host +Now +Predicted +Mostly$", whatif, re.M) and "steps[0]" not in whatif, whatif
+    assert said("whatif", RUN).startswith("A step would take ") and "as it does now" in said("whatif", RUN)
+    assert json.loads(said("whatif", RUN, "--format", "json"))["steps"]
+    focus = said("flame", RUN, "--focus", "mlp")
+    assert re.search(r"% +mlp\n\nCallers\n.*\n\nCallees\n", focus, re.S), focus
+    assert "no frame of this flame graph has that name" in said("flame", RUN, "--focus", "no such frame", code=3)
+    for verb in ("transfers", "memory", "compiles"):
+        assert "\\" not in said(verb, RUN), verb
+    assert "RUN is the name of a run" in said("top", code=2)
+
+
 def notes_of_a_run_are_shown_without_other_words(place):
     place.sample()
     words = ["--profile-dir", place.profiles, "--cache-dir", place.cache, "--data-dir", place.dir / "data"]
@@ -145,7 +168,7 @@ def notes_of_a_run_are_shown_without_other_words(place):
 
 
 if __name__ == "__main__":
-    harness.main([a_reader_that_leaves_early_is_no_failure, notes_of_a_run_are_shown_without_other_words,
+    harness.main([a_reader_that_leaves_early_is_no_failure, answers_to_people_are_sentences, notes_of_a_run_are_shown_without_other_words,
                   each_verb_tells_its_flags_and_examples, notes_tell_what_people_and_the_run_say, files_of_a_run_that_was_not_read_yet_are_written,
                   a_word_that_names_nothing_starts_no_server, a_list_that_ends_before_all_is_read_leaves_none_in_a_queue,
                   a_question_beyond_the_budget_of_memory_is_told_at_once, flags_that_are_none_have_a_nearest_one])

@@ -13,6 +13,8 @@ static void layout(void **state)
     } rows[] = {
         {"numbers right, texts left", "| name | count |\n|---|---:|\n| dot.63 | 120 |\n| a | 7 |\n",
          0, "name    count\ndot.63    120\na           7\n"},
+        {"a line below loses its escapes", "| a |\n|---|\n| x |\n\n- host\\_tracer\n", 0,
+         "a\nx\n\n- host_tracer\n"},
         {"an escaped bar is text", "| a | b |\n|---|---|\n| x\\|y | z |\n", 0, "a    b\nx|y  z\n"},
         {"entities are characters", "| a |\n|---|\n| &lt;lambda&gt; |\n", 0, "a\n<lambda>\n"},
         {"code points count, not bytes", "| µ | b |\n|---|---|\n| µs | 1 |\n", 0, "µ   b\nµs  1\n"},
