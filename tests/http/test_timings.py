@@ -90,7 +90,7 @@ def what_is_no_timing_is_refused(place):
             ("min over max", {"mean": 1, "std": 1, "min": 2, "max": 1}, '"min" is more'), ("outside", {"mean": 9, "std": 1, "max": 3}, "not between"),
             ("half a call", {"mean": 1, "std": 1, "count": 1.5}, '"count"'), ("no calls", {"mean": 1, "std": 1, "count": 0}, '"count"'),
             ("deep", '{"a":' * 100000 + "1" + "}" * 100000, "depth"), ("twice", '{"a": {}, "a": {}}', "duplicate"),
-            ("empty", {}, "no timing"), ("not an object", {"a": 3}, '"a" is no object'), ("cut off", '{"mean": 1, ', "line 1"),
+            ("empty", {}, "no timing"), ("no object", {"a": 3}, '"a" is not an object'), ("cut off", '{"mean": 1, ', "line 1"),
             ("of a name", {"x": {"mean": 1, "std": -1}}, '"x": "std" is negative'), ("too many", many, "10001 names"),
             ("a long name", {"x" * 5000: timing(1)}, "5000 bytes"), ("a zero", '{"a\\u0000b": {"mean": 1, "std": 1}}', "")):
         said = check(place, content, timing(10), code=6)
