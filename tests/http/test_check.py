@@ -83,7 +83,7 @@ def what_cannot_be_said_is_no_pass(server):
         assert "cannot be said" in said and 'run "stepless" has no steps' in said, said
         assert cli(server, "check", "stepless", *words, "--maybe-exit", "0", code=7) == said, "nobody may turn that off"
     doubted = cli(server, "check", "requests", "--baseline", "requests", code=7)
-    assert "no step time is stated: 11 of 12 spans on " in doubted, doubted
+    assert "is not stated: 11 of 12 spans on " in doubted, doubted
     assert good(server, "/api/diff", a="requests", b="requests").json["a"]["basis"] == "the capture"
     run = good(server, "/api/run", run="requests").json
     assert run["step_median_ps"] is None and run["step_count"] == STEPS and "step time is not stated" in run["reasons"]["step_median_ps"], run

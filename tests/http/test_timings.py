@@ -86,7 +86,7 @@ def what_is_no_timing_is_refused(place):
             ("NaN", '{"mean": NaN, "std": 1}', "NaN"), ("infinite", '{"mean": 1e999, "std": 1}', "overflow"),
             ("a huge whole number", '{"mean": ' + "9" * 400 + ', "std": 1}', ""), ("huge", {"mean": 1e300, "std": 1}, "900,000,000"),
             ("negative std", {"mean": 1, "std": -0.1}, '"std" is negative'), ("no std", {"mean": 1}, '"std" is missing'),
-            ("nothing", {"mean": 0, "std": 0}, '"mean" is zero'), ("a text", {"mean": 1, "std": "1"}, '"std" is no number'),
+            ("nothing", {"mean": 0, "std": 0}, '"mean" is zero'), ("a text", {"mean": 1, "std": "1"}, '"std" is not a number'),
             ("min over max", {"mean": 1, "std": 1, "min": 2, "max": 1}, '"min" is more'), ("outside", {"mean": 9, "std": 1, "max": 3}, "not between"),
             ("half a call", {"mean": 1, "std": 1, "count": 1.5}, '"count"'), ("no calls", {"mean": 1, "std": 1, "count": 0}, '"count"'),
             ("deep", '{"a":' * 100000 + "1" + "}" * 100000, "depth"), ("twice", '{"a": {}, "a": {}}', "duplicate"),
