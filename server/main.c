@@ -2,15 +2,14 @@
 /* jviewd [VERB] ...: which part of the program is meant. */
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "app/app.h"
 #include "app/capture_verb.h"
 #include "app/collect.h"
+#include "app/libraries.h"
 #include "base/distance.h"
 #include "base/memory.h"
 #include "cli/cli.h"
@@ -114,7 +113,7 @@ int main(int argc, char **argv)
         _exit(sql_worker(&routes, STDIN_FILENO,
                          STDOUT_FILENO)); /* the system takes back what it opened */
     memory_prepare();
-    json_set_alloc_funcs(memory_malloc, free); /* it loses, unsaid, what it is refused */
+    libraries_prepare();
     if (strcmp(verb, "index") == 0 && index_asks_store(argc, argv))
         return index_store_main(argc - 1, argv + 1);
     if (strcmp(verb, "index") == 0)

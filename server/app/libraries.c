@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/memory.h"
 #include "base/pack/archive.h"
 #include "base/pack/pack.h"
 #include "base/sandbox/sandbox.h"
@@ -28,6 +29,11 @@ static const struct {
     {"glibc", gnu_get_libc_version},
 };
 const uint32_t library_count = sizeof table / sizeof table[0];
+
+void libraries_prepare(void)
+{
+    json_set_alloc_funcs(memory_malloc, free); /* it loses, unsaid, what it is refused */
+}
 
 static const struct {
     const char *name, *from, *until; /* versions, both of them bad */

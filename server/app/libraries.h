@@ -14,6 +14,9 @@ struct library {
     const char *name, *version;
 };
 
+/* What they are refused by the system is tried again, as ours is. Before any of them is used. */
+void libraries_prepare(void);
+
 extern const uint32_t library_count;
 struct library library_at(uint32_t index);
 /* Why this version is no good; NULL: nothing is known against it. */
