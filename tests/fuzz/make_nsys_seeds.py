@@ -25,6 +25,17 @@ INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (20, 30, 0, 1, 7, 1, {PID}, 2, 4, 
 CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INT, end INT, deviceId INT, streamId INT, globalPid INT, bytes INT, copyKind INT);
 INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (31, 32, 0, 7, {PID}, 4096, 8);
 """,
+    "waits": f"""
+CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, deviceId INT, contextId INT, streamId INT, correlationId INT,
+ globalPid INT, demangledName INT);
+INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (20, 30, 0, 1, 7, 1, {PID}, 2), (31, 40, 0, 1, 9, 4, {PID}, 4);
+CREATE TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT (deviceId INT, contextId INT, streamId INT, correlationId INT, globalPid INT,
+ eventId INT, eventSyncId INT);
+INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT VALUES (0, 1, 7, 2, {PID}, 5, 6);
+CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start INT, end INT, deviceId INT, contextId INT, streamId INT,
+ correlationId INT, globalPid INT, syncType INT, eventId INT, eventSyncId INT);
+INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (22, 23, 0, 1, 9, 3, {PID}, 2, 5, 6);
+""",
     "nvtx": f"""
 CREATE TABLE NVTX_EVENTS (start INT, end INT, eventType INT, rangeId INT, category INT, color INT, text TEXT, globalTid INT,
  textId INT, domainId INT, doubleValue REAL, jsonText TEXT);

@@ -248,6 +248,11 @@ static int64_t ready_last(const struct step_graph *graph, uint32_t index)
     return last_ps;
 }
 
+static int64_t latest(int64_t one_ps, int64_t other_ps)
+{
+    return one_ps > other_ps ? one_ps : other_ps;
+}
+
 /* When the pool's thread last let its core go by a moment: its work was over, or began to wait for
  * other devices. NO_NODE: it has it, or had none. */
 static uint32_t core_left(const struct step_graph *graph, uint32_t lane, int64_t at_ps,
@@ -316,8 +321,7 @@ void graph_add_begins(struct graph_maker *maker, uint32_t index)
     }
     told = add_arrows(maker, index, launch);
     held_ps = graph_add_needs(maker, index);
-    if (held_ps > sent_ps)
-        sent_ps = held_ps;
+    sent_ps = latest(sent_ps, held_ps);
     told |= held_ps > free_ps && graph->nodes[index].start_ps - held_ps <= NEXT_OP_PS;
     if (lane->kind == LANE_THREAD && lane->pool && free_ps < graph->nodes[index].start_ps &&
         !add_overs(maker, index))
@@ -329,5 +333,5 @@ void graph_add_begins(struct graph_maker *maker, uint32_t index)
     if (lane->kind == LANE_THREAD && lane->pool && free_ps < graph->nodes[index].start_ps)
         add_core(maker, index);
     if (lane->kind == LANE_ORDER && free_ps < graph->nodes[index].start_ps)
-        add_beside(maker, index, free_ps > sent_ps ? free_ps : sent_ps);
+        add_beside(maker, index, latest(ready_last(graph, index), latest(free_ps, sent_ps)));
 }

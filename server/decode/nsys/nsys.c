@@ -43,6 +43,7 @@ static void read_events(struct nsys *nsys)
     nsys_read_nvtx(nsys);
     nsys_read_threads(nsys);
     nsys_find_hlo(nsys);
+    nsys_find_waits(nsys);
     nsys_read_devices(nsys);
     nsys_read_samples(nsys);
     nsys_read_open_ranges(nsys);
@@ -56,6 +57,7 @@ static void open_parts(struct nsys *nsys)
 
     nsys->launch_kind = sink_name(sink, STR("kernel launch"));
     nsys->node_kind = sink_name(sink, STR("graph node"));
+    nsys->wait_kind = sink_name(sink, STR("event wait"));
     nsys->key_correlation = sink_name(sink, STR("correlation_id"));
     nsys->key_stack = sink_name(sink, STR("stack_id"));
     nsys->key_bytes = sink_name(sink, STR("bytes"));

@@ -11,6 +11,7 @@
  *   nsys_events.c    which tables those are: on devices, on threads
  *   nsys_nvtx.c      NVTX: domains, categories, ranges, marks
  *   nsys_hlo.c       launches -> ops and modules of XLA, by NVTX
+ *   nsys_waits.c     records of events and waits for them -> arrows
  *   nsys_project.c   NVTX ranges as their work on the devices
  *   nsys_kinds.c     names -> kinds of work
  *   nsys_samples.c   call chains, CPU samples, schedules, counters of GPUs
@@ -169,6 +170,18 @@ struct xla_launch { /* a call inside of XLA's ranges */
     uint64_t launch;
     name_id module, op; /* names of the ranges; 0 none */
 };
+struct stream_work { /* in ns, as the file has it */
+    int64_t process, context, stream, correlation, start, end;
+};
+struct stream_sync { /* a record of an event, or a wait for it */
+    struct stream_work at;
+    int64_t sync;
+};
+struct wait_end { /* of an arrow, at the work of a launch that began then */
+    uint64_t launch, id;
+    int64_t start_ps;
+    bool from;
+};
 struct nvtx_range {
     int64_t thread, start_ps, end_ps;
     name_id name;
@@ -187,11 +200,12 @@ static inline bool nvtx_range_before(const struct nvtx_range *a, const struct nv
     return a->name < b->name;
 }
 
-#define NSYS_LIST(type)                                                                            \
-    struct {                                                                                       \
+#define NSYS_LIST_OF(type)                                                                         \
+    {                                                                                              \
         type *at;                                                                                  \
         size_t count, capacity;                                                                    \
     }
+#define NSYS_LIST(type) struct NSYS_LIST_OF(type)
 /* Room for one more at the end; lists stand in scratch files. */
 #define nsys_list_add(nsys, list)                                                                  \
     ((list)->count == (list)->capacity                                                             \
@@ -200,6 +214,8 @@ static inline bool nvtx_range_before(const struct nvtx_range *a, const struct nv
                                               sizeof *(list)->at))                                 \
          : (void)0,                                                                                \
      &(list)->at[(list)->count++])
+
+struct stream_syncs NSYS_LIST_OF(struct stream_sync);
 
 struct nsys {
     struct sink *sink;
@@ -227,10 +243,14 @@ struct nsys {
     NSYS_LIST(struct gpu_launch) launches;
     NSYS_LIST(struct nvtx_range) ranges;
     NSYS_LIST(struct xla_launch) xla; /* by launch */
+    NSYS_LIST(struct stream_work) work;
+    struct stream_syncs records;
+    NSYS_LIST(struct wait_end) wait_ends; /* by launch, start */
 
     bool has_xla_ranges;
     bool by_correlation; /* alone: devices' tables do not say whose process it was */
-    name_id launch_kind, node_kind, key_correlation, key_stack, key_bytes, key_node, key_gpu_ops;
+    name_id launch_kind, node_kind, wait_kind, key_correlation, key_stack, key_bytes, key_node,
+        key_gpu_ops;
     uint64_t without_time, without_place;
 };
 
@@ -283,6 +303,10 @@ void nsys_read_open_ranges(struct nsys *nsys); /* ranges that nothing ended */
 void nsys_find_hlo(struct nsys *nsys);
 /* Op, module and program of the slice just given, by what launched it. */
 void nsys_put_hlo(struct nsys *nsys, uint64_t launch);
+/* Before devices. */
+void nsys_find_waits(struct nsys *nsys);
+/* Arrows of the slice just given, work on a stream. */
+void nsys_put_waits(struct nsys *nsys, uint64_t launch, int64_t start_ps);
 void nsys_project_ranges(struct nsys *nsys);
 stack_id nsys_chain_stack(struct nsys *nsys, const char *table,
                           int64_t chain); /* NO_STACK: unknown */

@@ -36,6 +36,7 @@ static void given_on_stream(struct nsys *nsys, const struct nsys_spec *spec,
 
     (void)spec;
     put_node(nsys, FLOW_TO, row_or(row, FIELD_NODE, 0));
+    nsys_put_waits(nsys, launch, row->start_ps);
     nsys_put_hlo(nsys, launch);
     *nsys_list_add(nsys, &nsys->ops) = (struct gpu_op){
         .launch = launch,

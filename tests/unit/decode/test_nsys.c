@@ -253,6 +253,47 @@ static void sampled(void **state)
     arena_destroy(arena);
 }
 
+/* b of stream 9 waits for the second kernel of stream 7, not for what was sent after the record or
+ * before the wait, nor for the record of another process. What did not wait has no arrow: it was
+ * sent by another thread, out of turn. */
+static const char *const waits[] = {
+    NAMES,
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER,"
+    " contextId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER,"
+    " demangledName INTEGER);"
+    "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES"
+    " (50, 70, 0, 1, 7, 101, " PID ", 6), (80, 90, 0, 1, 7, 102, " PID ", 7),"
+    " (90, 99, 0, 1, 7, 107, " PID ", 8), (60, 65, 0, 1, 9, 104, " PID ", 9),"
+    " (95, 98, 0, 1, 9, 106, " PID ", 11), (98, 99, 0, 1, 9, 108, " PID ", 1),"
+    " (51, 60, 0, 1, 11, 120, " PID ", 3);",
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT (timestamp INTEGER, deviceId INTEGER,"
+    " contextId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER,"
+    " eventId INTEGER, eventSyncId INTEGER);"
+    "INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT VALUES (0, 0, 1, 7, 103, " PID ", 3, 40),"
+    " (0, 0, 1, 7, 109, " PID ", 3, 40), (0, 0, 1, 7, 101, 99, 3, 41),"
+    " (0, 0, 1, 7, 110, " PID ", 3, 42);",
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start INTEGER, end INTEGER,"
+    " deviceId INTEGER, contextId INTEGER, streamId INTEGER, correlationId INTEGER,"
+    " globalPid INTEGER, syncType INTEGER, eventId INTEGER, eventSyncId INTEGER);"
+    "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES"
+    " (20, 21, 0, 1, 9, 105, " PID ", 2, 3, 40), (20, 21, 0, 1, 9, 103, " PID ", 2, 3, 41),"
+    " (22, 23, 0, 1, 9, 105, " PID ", 1, 3, 40), (24, 25, 0, 1, 11, 119, " PID ", 2, 3, 42),"
+    " (26, 27, 0, 1, 7, 106, " PID ", 2, 3, 40);",
+};
+
+static void waits_for_events(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    const struct trace *trace = sql_trace(waits, COUNT(waits), arena);
+
+    CHECK_INT("arrows", trace->flow_count, 1);
+    CHECK_STR("kind", trace_name(trace, trace->flows[0].kind), "event wait");
+    CHECK_STR("from", trace_name(trace, trace_slice(trace, trace->flows[0].from).name), "load");
+    CHECK_STR("to", trace_name(trace, trace_slice(trace, trace->flows[0].to).name), "poll");
+    arena_destroy(arena);
+}
+
 static const char *const about[] = {
     NAMES,
     "CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT);"
@@ -308,6 +349,7 @@ int main(void)
         cmocka_unit_test(ops_of_xla),
         cmocka_unit_test(devices_of_processes),
         cmocka_unit_test(graphs),
+        cmocka_unit_test(waits_for_events),
         cmocka_unit_test(sampled),
         cmocka_unit_test(of_itself),
     };
