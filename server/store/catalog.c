@@ -301,9 +301,13 @@ void catalog_close(struct catalog *catalog)
     free(catalog);
 }
 
-bool catalog_writable(const struct catalog *catalog)
+bool catalog_writable(struct catalog *catalog)
 {
-    return catalog->lock_fd >= 0 && !catalog->in_memory;
+    pthread_mutex_lock(
+        &catalog->lock); /* the scanner may be taking the place of a server that ended */
+    bool is_writable = catalog->lock_fd >= 0 && !catalog->in_memory;
+    pthread_mutex_unlock(&catalog->lock);
+    return is_writable;
 }
 
 struct str catalog_note(struct catalog *catalog, struct arena *arena)

@@ -131,7 +131,7 @@ struct scan_state {
 struct catalog;
 MUST_CHECK enum status catalog_open(const char *cache_dir, struct catalog **ret, struct error *err);
 void catalog_close(struct catalog *catalog);
-bool catalog_writable(const struct catalog *catalog);
+bool catalog_writable(struct catalog *catalog);
 /* Writes to the file what is kept in memory, where that has become possible; true when it was done.
  * Cheap to try. */
 bool catalog_promote(struct catalog *catalog);

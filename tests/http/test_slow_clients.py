@@ -139,7 +139,7 @@ def event_streams_hold_nobody_up(server):
     wires = open_all(server, b"GET /api/events HTTP/1.1\r\n" + HEAD + b"\r\n", 100)
     try:
         begun = [wire.recv(4096)[:12] for wire in wires]
-        assert set(begun) <= {b"HTTP/1.1 200", b"HTTP/1.1 503"} and begun[0] == b"HTTP/1.1 200", set(begun)
+        assert set(begun) <= {b"HTTP/1.1 200", b"HTTP/1.1 503"} and b"HTTP/1.1 200" in begun, set(begun)
         assert ask(server, "/healthz").status == 200
         assert ask(server, "/api/top", run=RUN, limit=1).status == 200
     finally:
