@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """OpenStack Swift with its S3 interface, which checks signatures: four programs, one ring, one disk, in a folder of the test."""
 
+import ctypes
 import importlib.util
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 
+PR_SET_PDEATHSIG = 1
 SWIFT_CONF = "[swift-hash]\nswift_hash_path_suffix = of-this-test\n"
 SERVER = """[DEFAULT]
 bind_ip = 127.0.0.1
@@ -58,6 +61,10 @@ def is_here():
     return importlib.util.find_spec("swift") is not None and hasattr(os, "setxattr")
 
 
+def end_with_parent():
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
 def start(folder, ports):
     """The four programs; ports of the proxy, the accounts, the containers and the objects."""
     folder.mkdir()
@@ -76,5 +83,5 @@ def start(folder, ports):
         path.write_text(text)
         program = pathlib.Path(sys.executable).parent / f"swift-{name}-server"
         log = open(folder / f"{name}.log", "w")
-        programs.append(subprocess.Popen([sys.executable, str(program), str(path), "-v"], stdout=log, stderr=log, cwd=folder))
+        programs.append(subprocess.Popen([sys.executable, str(program), str(path), "-v"], stdout=log, stderr=log, cwd=folder, preexec_fn=end_with_parent))
     return programs
