@@ -219,6 +219,7 @@ def a_server_lives_on(place):
     place.sample(RUN)
     session, dice = ServerSession(place), random.Random(SEED)
     server = Served(place, session.profiler.address, {})
+    harness.until("the run to be found", lambda: server.ask(f"/api/run?run={RUN}")[0] == 200)
     status, told = server.ask(f"/api/top?run={RUN}&wait_ms=20000")
     assert status == 200, (status, told)
     session.rows = told["rows"]
