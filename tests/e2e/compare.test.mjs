@@ -285,7 +285,7 @@ export const tests = {
     },
   ),
 
-  'no such run: the nearest; one run twice: nothing can differ': at(
+  'no such run: the nearest; one run twice: no difference': at(
     '?view=compare&a=step_50&b=step_1000',
     async ({ page, url }) => {
       assert.match(await words(page), /No run "step_50"\. Nearest: step_500/);
@@ -294,7 +294,7 @@ export const tests = {
       assert.deepEqual(address(page), { view: 'compare', a: 'step_500', b: 'step_1000' });
       await page.goto(`${url}?view=compare&a=step_500&b=step_500`);
       await settle(page);
-      assert.match(await words(page), /A and B are both step_500: nothing can differ\./);
+      assert.match(await words(page), /A and B are both step_500: there is no difference to show\./);
       await page.goto(`${url}?view=compare&a=step_500@0-1&b=step_500`);
       await settle(page);
       assert.doesNotMatch(await words(page), /both step_500|No run/);

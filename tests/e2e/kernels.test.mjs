@@ -68,7 +68,7 @@ export const tests = {
     try {
       await page.goto(`${url}?run=step_1000&view=kernels`);
       await settle(page);
-      assert.match(await words(page), /No GPU is in this profile/);
+      assert.match(await words(page), /The profile holds no GPU/);
       assert.match((await page.locator('nav .absent').allInnerTexts()).join(' '), /Kernels –/);
       await page.locator('main a', { hasText: 'annotations' }).click();
       await settle(page);

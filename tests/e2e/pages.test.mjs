@@ -43,7 +43,7 @@ const PAGES = {
   'steps, idle time': ['?run=step_1000&view=steps&by=idle', /device is idle/],
   why: ['?run=step_1000&view=why', /5 steps take [\d.]+ ms\. [\d.]+ % lies in/],
   'why, by kind': ['?run=step_1000&view=why&by=kind', /Overlap communication/],
-  kernels: ['?run=step_1000&view=kernels', /No GPU is in this profile/],
+  kernels: ['?run=step_1000&view=kernels', /The profile holds no GPU/],
   annotations: ['?run=step_1000&view=kernels&by=annotation', /\d+ annotations launched/],
   compiles: ['?run=step_1500&view=compiles', /was compiled/],
   transfers: ['?run=step_1000&view=transfers', /No |no |Nothing /],
