@@ -346,7 +346,7 @@ export const tests = {
           rows.some((row) => row.includes('step_500') && /\d\.\d/.test(row)),
           'the other run is whole',
         );
-        const reason = await page.locator('.table-row', { hasText: 'broken' }).locator('.error').innerText();
+        const reason = await page.locator('.table-row', { hasText: 'failed' }).locator('[aria-colspan]').innerText();
         assert.ok(reason.length > 10, reason);
       });
     } finally {
