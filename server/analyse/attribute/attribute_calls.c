@@ -11,6 +11,11 @@
  * first execution, unless that began before it, or more executions are there than calls: then some
  * were called before the recording began. Calls behind the last execution were not run within the
  * recording.
+ *
+ *   actor     |f|f|f|                         the arrows of the first two lead to one program, so
+ *   learner       |f|   |f|                   the third ran that one too, and not the learner's
+ *
+ * A thread whose arrows all lead to one of the programs of a name called that one alone.
  */
 #include "analyse/attribute/attribute_parts.h"
 
@@ -28,7 +33,8 @@ struct call {
     uint32_t program; /* of the names of programs */
     int64_t start_ps;
     slice_id slice;
-    bool taken; /* by an execution whose arrow leads here */
+    bool taken;     /* by an execution whose arrow leads here */
+    program_id ran; /* then */
 };
 
 struct called { /* an execution */
@@ -112,7 +118,7 @@ static void add_call(struct calls *calls, slice_id slice, int64_t start_ps, bool
         calls->capacity = calls->capacity == 0 ? 256 : 2 * calls->capacity;
         calls->items = memory_resize(calls->items, calls->capacity, sizeof *calls->items);
     }
-    calls->items[calls->count++] = (struct call){program - 1, start_ps, slice, false};
+    calls->items[calls->count++] = (struct call){program - 1, start_ps, slice, false, NO_PROGRAM};
 }
 
 enum name_role { NAME_UNSEEN, NAME_OTHER, NAME_EXECUTES, NAME_FUNCTION };
@@ -372,11 +378,93 @@ static void join_by_arrows(struct attribute_work *work, struct calls *calls,
         if (call == NULL)
             continue;
         call->taken = true;
+        call->ran = work->executions[called[i].execution].program;
         work->executions[called[i].execution].launch = call->slice;
     }
     launch_reader_free(calls->reader);
     map64_free(&by_slice);
     free(first);
+}
+
+/* Of the thread that made a call and the name of its program. */
+static uint64_t claim_key(const struct trace *trace, const struct call *call)
+{
+    track_id track = trace->rows[trace_row_of(trace, call->slice)].track;
+
+    return (uint64_t)track << 32 | call->program;
+}
+
+struct claims {                   /* of threads: the program that arrows of their calls lead to */
+    struct map64 of;              /* by claim_key; NO_PROGRAM: several */
+    uint32_t *calls, *executions; /* by program: what is left to join */
+};
+
+static struct claims find_claims(const struct attribute_work *work, const struct calls *calls,
+                                 const struct called *called, uint32_t count)
+{
+    const struct trace *trace = work->trace;
+    struct claims ret = {
+        .calls = memory_zeroed((size_t)trace->program_count + 1, sizeof *ret.calls),
+        .executions = memory_zeroed((size_t)trace->program_count + 1, sizeof *ret.executions),
+    };
+
+    for (uint32_t i = 0; i < calls->count; i++) {
+        const struct call *call = &calls->items[i];
+        uint32_t *claim;
+
+        if (!call->taken)
+            continue;
+        claim = map64_at(&ret.of, claim_key(trace, call), call->ran);
+        *claim = *claim == call->ran ? call->ran : NO_PROGRAM;
+    }
+    for (uint32_t i = 0; i < calls->count; i++) {
+        program_id ran;
+
+        if (!calls->items[i].taken &&
+            map64_get(&ret.of, claim_key(trace, &calls->items[i]), &ran) &&
+            ran < trace->program_count)
+            ret.calls[ran]++;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct execution *execution = &work->executions[called[i].execution];
+
+        if (execution->launch == NO_SLICE && execution->program < trace->program_count)
+            ret.executions[execution->program]++;
+    }
+    return ret;
+}
+
+static bool is_claimed(const struct trace *trace, const struct claims *claims, program_id program)
+{
+    return program < trace->program_count && claims->executions[program] > 0 &&
+           claims->executions[program] <= claims->calls[program];
+}
+
+/* Programs that threads claim, and those calls of them, stand apart from others of the name; not
+ * where more executions are left than calls, for then others called it as well. */
+static void set_claimed_apart(const struct attribute_work *work, struct calls *calls,
+                              struct called *called, uint32_t count)
+{
+    const struct trace *trace = work->trace;
+    struct claims claims = find_claims(work, calls, called, count);
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct execution *execution = &work->executions[called[i].execution];
+
+        if (execution->launch == NO_SLICE && is_claimed(trace, &claims, execution->program))
+            called[i].program = calls->program_count + execution->program;
+    }
+    for (uint32_t i = 0; i < calls->count; i++) {
+        struct call *call = &calls->items[i];
+        program_id ran;
+
+        if (!call->taken && map64_get(&claims.of, claim_key(trace, call), &ran) &&
+            is_claimed(trace, &claims, ran))
+            call->program = calls->program_count + ran;
+    }
+    map64_free(&claims.of);
+    free(claims.calls);
+    free(claims.executions);
 }
 
 /* What arrows did not join, in its order. */
@@ -394,6 +482,10 @@ static uint32_t leave_out_joined(const struct attribute_work *work, struct calls
             calls->items[calls_kept++] = calls->items[i];
     }
     calls->count = calls_kept;
+    if (kept > 0)
+        qsort(called, kept, sizeof *called, called_order);
+    if (calls_kept > 0)
+        qsort(calls->items, calls_kept, sizeof *calls->items, call_order);
     return kept;
 }
 
@@ -424,6 +516,7 @@ void calls_find(struct attribute_work *work, uint32_t told_count)
         find_calls(&calls);
     if (count > 0 && is_any(shared, calls.program_count)) {
         join_by_arrows(work, &calls, called, count, shared);
+        set_claimed_apart(work, &calls, called, count);
         count = leave_out_joined(work, &calls, called, count);
     }
     for (uint32_t from = 0, to; from < count; from = to) {

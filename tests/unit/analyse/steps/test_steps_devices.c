@@ -166,9 +166,10 @@ static void task_of_f(struct made_run *run, track_id pool, int64_t at_ps, uint64
 }
 
 /*  python   |0 f    ||1 f    ||2 f    ||3 f    |      its f waits for another's result: no arrow
- *  actor   f1 f2                                      called before f of step 0,
+ *  actor   f1 f2 f3                                   called before f of step 0,
  *  pool 0      | f 0 |  | f 1 |  | f 2 |  | f 3 |     program 7
- *  pool 1   |f1|             |f2|                     program 8 of the same name: f2 runs after f 0
+ *  pool 1   |f1|             |f2| |f3|                program 8 of the same name: f2 runs after f
+ * 0, and f3, which waits for it, has no arrow
  */
 static void what_an_actor_calls_by_the_same_name_is_its_own(void **state)
 {
@@ -180,8 +181,8 @@ static void what_an_actor_calls_by_the_same_name_is_its_own(void **state)
     run_program(&run, 8, "jit_f", 98, instructions);
     track_id python = run_thread(&run, "python"), actor = run_thread(&run, "actor");
     const track_id pools[] = {run_thread(&run, "pool 0"), run_thread(&run, "pool 1")};
-    for (uint64_t i = 0; i < 2; i++)
-        call_of_f(&run, actor, 5 + 10 * (int64_t)i, 1 + i);
+    for (uint64_t i = 0; i < 3; i++)
+        call_of_f(&run, actor, 5 + 10 * (int64_t)i, i < 2 ? 1 + i : 0);
     for (int64_t i = 0; i < 4; i++) {
         run_slice(&run, python, 100 + 100 * i, 90, "train", KIND_HOST);
         run_int(&run, "_r", 1);
@@ -194,6 +195,9 @@ static void what_an_actor_calls_by_the_same_name_is_its_own(void **state)
     }
     task_of_f(&run, pools[1], 20, 8, 1);
     task_of_f(&run, pools[1], 230, 8, 2);
+    run_slice(&run, pools[1], 315, 1, "ThreadpoolListener::Record", KIND_HOST);
+    sink_flow(run.made.sink, FLOW_FROM, sink_name(run.made.sink, STR("task")), 31);
+    task_of_f(&run, pools[1], 320, 8, 31);
     run_finish(&run);
 
     struct steps steps = find(&run);
