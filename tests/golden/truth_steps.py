@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps, their breakdown, idle time and hosts against the raw events, and against XProf's step tables, where golden/ and
 captures/ lie beside $JVIEW_CORPUS. Where XProf leaves steps out or adds hosts up, the raw events say what is right."""
+import gzip
 import json
 import os
 import pathlib
@@ -211,6 +212,22 @@ def check_tpu(corpus, cache):  # C13
         manifest.failures.append(f"C13: {ours_wait / ours_busy:.3f} of what runs is waiting, not more than 0.96")
 
 
+def check_updates(corpus, cache):
+    """PyTorch's own marks taken away: from one update of its optimizer to the next is as long as the step that they marked. What lies
+    between an update's end and the mark's is less than a hundredth."""
+    for path in sorted((corpus / "pytorch-resnet50-tb").rglob("*.pt.trace.json.gz")):
+        trace = json.loads(gzip.decompress(path.read_bytes()))
+        marks = sorted((event for event in trace["traceEvents"] if str(event.get("name")).startswith("ProfilerStep#")), key=lambda event: float(event["ts"]))
+        trace["traceEvents"] = [event for event in trace["traceEvents"] if not str(event.get("name")).startswith("ProfilerStep#")]
+        with tempfile.TemporaryDirectory() as scratch:
+            bare = pathlib.Path(scratch) / "bare.pt.trace.json"
+            bare.write_text(json.dumps(trace))
+            page = rows_of(cache, bare, "steps")
+        manifest.equal(path.name, "steps without marks", (page["rule"], page["confidence"], len(page["rows"])), ("optimizer", "medium", len(marks) - 1))
+        for row, mark in zip(page["rows"], marks[1:]):
+            within(path.name, f"{mark['name']} without its mark, in us", row["dur_ps"] / 1e6, mark["dur"], 0.01)
+
+
 def check_hosts(captures, cache):  # C20
     for name, waiting in (("together", (58.7, 15.4)), ("apart", (45.8, 5.4)), ("session-id", (58.3, 14.2))):
         path = captures / "multi-host" / name
@@ -271,6 +288,7 @@ def main():
         check_conv_host(corpus, cache)
         check_t4(corpus, golden, cache)
         check_tpu(corpus, cache)
+        check_updates(corpus, cache)
         if captures.is_dir():
             check_captures(captures, cache)
             check_hosts(captures, cache)

@@ -141,6 +141,18 @@ class Torch(Foreign):
         self.assertEqual(self.named(file)["aten::tanh"]["count"], 12)
         self.steps_or_none(file, own)
 
+    def test_updates_of_the_optimizer_are_steps_where_nothing_is_marked(self):
+        """Each from the end of one to the end of the next: the first has no beginning."""
+        for kind, sure in (("plain", "low"), ("loader", "medium"), ("summed", "medium"), ("two", "medium")):
+            with self.subTest(kind):
+                file, own = self.record(kind)
+                steps = self.ask("steps", file)
+                self.assertEqual((steps["rule"], len(steps["rows"])), ("optimizer", 11), steps["rule_text"])
+                self.assertEqual(steps["confidence"], sure, steps["confidence_text"])
+                self.close(self.ask("overview", file)["step"]["median_ps"], statistics.median(own[1:]))
+                self.close(sum(row["dur_ps"] for row in steps["rows"]), sum(own[1:]))
+                self.assertEqual(self.named(file, step="4")["aten::tanh"]["count"], 3 if kind == "summed" else 1)
+
     def test_named_ranges_are_as_long_as_the_clock_says(self):
         file, own = self.record("named")
         rows = self.named(file)

@@ -12,8 +12,13 @@
 const char *step_rule_word(enum step_rule rule)
 {
     static const char *const words[] = {
-        [STEP_ANNOTATION] = "annotation", [STEP_LINE] = "steps-line",   [STEP_REGEX] = "regex",
-        [STEP_MODULE] = "module",         [STEP_REPEATED] = "repeated", [STEP_NONE] = "none",
+        [STEP_ANNOTATION] = "annotation",
+        [STEP_LINE] = "steps-line",
+        [STEP_REGEX] = "regex",
+        [STEP_MODULE] = "module",
+        [STEP_OPTIMIZER] = "optimizer",
+        [STEP_REPEATED] = "repeated",
+        [STEP_NONE] = "none",
     };
 
     return words[rule];
@@ -47,6 +52,14 @@ static struct str rule_text(enum step_rule rule, const struct step_list *list, s
         return str_format(arena,
                           "no step annotation: repeated executions of %.*s, each up to the next",
                           STR_ARG(name));
+    case STEP_OPTIMIZER:
+        return str_format(arena,
+                          "no step annotation: from the end of one \"%.*s\" to the end of the "
+                          "next%s",
+                          STR_ARG(name),
+                          list->unsure ? ", which in a loop with two optimizers alike is a part of "
+                                         "a turn"
+                                       : ", as often as data is loaded");
     case STEP_REPEATED:
         return str_format(arena,
                           "no step annotation and no program: \"%.*s\" repeats on its thread, each "
@@ -168,7 +181,7 @@ static struct found find_all(const struct run_traces *run, struct step_list *lis
         {{STEP_LINE, false}, find_on_lines},         {{STEP_ANNOTATION, false}, find_annotated},
         {{STEP_ANNOTATION, false}, find_iterations}, {{STEP_MODULE, false}, find_executions},
         {{STEP_LINE, true}, find_on_derived_lines},  {{STEP_ANNOTATION, false}, find_named_roots},
-        {{STEP_REPEATED, false}, find_repeated},
+        {{STEP_OPTIMIZER, false}, find_updates},     {{STEP_REPEATED, false}, find_repeated},
     };
 
     for (size_t i = 0; i < COUNT(finders); i++) {
@@ -214,7 +227,8 @@ static struct found find_family(const struct run_traces *run, struct str asked,
 /* What a rule found stands where its spans do, if it found spans. */
 static void set_spans(struct step_list *list, enum step_rule rule)
 {
-    bool spans = rule == STEP_ANNOTATION || rule == STEP_REGEX || rule == STEP_REPEATED;
+    bool spans = rule == STEP_ANNOTATION || rule == STEP_REGEX || rule == STEP_OPTIMIZER ||
+                 rule == STEP_REPEATED;
 
     for (uint32_t i = 0; i < list->count; i++) {
         struct step *step = &list->items[i];

@@ -19,6 +19,7 @@
  *   annotation   slices with the arg _r = 1 (StepTraceAnnotation); number = step_num
  *   steps-line   slices of ROLE_STEPS tracks
  *   module       executions of the program with the most device time, when there are two or more
+ *   optimizer    from the end of one update of PyTorch's optimizer to the end of the next
  *   repeated     a top-level host slice that repeats and covers most of its thread
  *   none
  *
@@ -67,6 +68,7 @@ enum step_rule {
     STEP_LINE,
     STEP_REGEX,
     STEP_MODULE,
+    STEP_OPTIMIZER,
     STEP_REPEATED,
     STEP_NONE,
 };

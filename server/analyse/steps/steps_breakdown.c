@@ -84,6 +84,8 @@ struct breakdown_question *steps_question(const struct host_trace *host, uint32_
     if (skipped->count > 0)
         qsort(slices, skipped->count, sizeof(*slices), by_id);
     question->thread = thread_of(host->trace, skipped);
+    if (steps->rule == STEP_OPTIMIZER) /* what ends a step is work in it */
+        skipped->count = 0;
     return question;
 }
 

@@ -11,9 +11,16 @@
  * A name tells of steps where all of its words do: "Optimizer.step#Adam.step" is a part of one,
  * "layer 3" of what is inside. Of a name that is asked for, any is taken.
  *
- * Last, where nothing marks steps and no device tells of them: a span that comes again and again
- * and covers most of its thread.
+ * Where nothing marks steps and no device tells of them, from one update of PyTorch's optimizer to
+ * the next:
+ *
+ *   |load| forward, backward |Optimizer.step|load| forward, backward |Optimizer.step|
+ *                             step 0 begins ^              and ends, as step 1 begins ^
+ *
+ * Last, a span that comes again and again and covers most of its thread.
  */
+#include <stdlib.h>
+
 #include "analyse/steps/steps_parts.h"
 #include "trace/args/args.h"
 #include "trace/names/by_name.h"
@@ -186,6 +193,233 @@ static bool may_repeat(struct str name)
 {
     return name.count > 0 && !str_starts(name, STR("$")) && !str_starts(name, STR("end: ")) &&
            !str_contains(name, STR("::")) && !is_call(name);
+}
+
+struct update { /* of an optimizer, on one thread */
+    struct slice slice;
+    int64_t end_ps;
+    name_id name;
+    uint32_t inside; /* slices: another model's optimizer has others */
+    bool ends;       /* a step */
+};
+
+struct updates { /* by begin */
+    struct update *items;
+    uint32_t count;
+};
+
+static int update_by_start(const void *left, const void *right)
+{
+    const struct update *a = left, *b = right;
+
+    return (a->slice.start_ps > b->slice.start_ps) - (a->slice.start_ps < b->slice.start_ps);
+}
+
+/* Slices of the track that touch [from, to). */
+static uint32_t slices_between(const struct trace *trace, const struct track *track,
+                               int64_t from_ps, int64_t to_ps)
+{
+    uint32_t sum = 0;
+
+    for (uint32_t i = 0; i < track->row_count; i++) {
+        const struct row *row = &trace->rows[track->first_row + i];
+        uint32_t first, end;
+
+        row_window(trace, row, from_ps, to_ps, &first, &end);
+        sum += end - first;
+    }
+    return sum;
+}
+
+/* Slices of all names that begin so, on the host's track that has most of them. */
+static struct updates slices_called(const struct trace *trace, struct str begin)
+{
+    struct updates ret = {0};
+    const struct name_stats *stats;
+    uint32_t count = trace_name_stats(trace, &stats), all = 0, most = 0;
+    uint32_t *by_track = memory_zeroed((size_t)trace->track_count + 1, sizeof *by_track);
+
+    for (int round = 0; round < 2; round++) {
+        if (round == 1)
+            ret.items = memory_resize(NULL, (size_t)by_track[most] + 1, sizeof *ret.items);
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t run_count;
+
+            if (!str_starts(trace_name(trace, stats[i].name), begin) || stats[i].count > STEPS_MAX)
+                continue;
+
+            const struct name_run *runs = trace_name_runs(trace, stats[i].name, &run_count);
+
+            for (uint32_t run = 0; run < run_count; run++) {
+                track_id track = trace->rows[runs[run].row].track;
+                const slice_id *slices = trace_name_slices(trace, &runs[run]);
+
+                if (trace->tracks[track].device >= 0 || trace->tracks[track].derived ||
+                    slices == NULL)
+                    continue;
+                by_track[track] += round == 0 ? runs[run].count : 0;
+                for (uint32_t at = 0; round == 1 && track == most && at < runs[run].count; at++) {
+                    struct slice slice = trace_slice(trace, slices[at]);
+
+                    ret.items[ret.count++] =
+                        (struct update){.slice = slice,
+                                        .end_ps = slice.start_ps + slice.dur_ps,
+                                        .name = slice.name,
+                                        .ends = true};
+                }
+            }
+        }
+        for (track_id id = 0; round == 0 && id < trace->track_count; id++) {
+            most = by_track[id] > by_track[most] ? id : most;
+            all += by_track[id];
+        }
+        if (all == 0)
+            break;
+    }
+    free(by_track);
+    if (ret.count > 0)
+        qsort(ret.items, ret.count, sizeof *ret.items, update_by_start);
+    return ret;
+}
+
+/* One that calls another one is one update. */
+static void drop_inner(struct updates *updates)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < updates->count; i++) {
+        if (kept == 0 || updates->items[i].slice.start_ps >= updates->items[kept - 1].end_ps)
+            updates->items[kept++] = updates->items[i];
+    }
+    updates->count = kept;
+}
+
+static bool is_alike(const struct update *a, const struct update *b)
+{
+    return a->name == b->name && a->inside == b->inside;
+}
+
+static bool is_namesake(const struct update *a, const struct update *b)
+{
+    return a->name == b->name;
+}
+
+/* The most seldom kind of `kinds` ends a turn of the loop. */
+static void end_with_seldom(struct updates *updates, const struct update *kinds,
+                            const uint32_t *counts, uint32_t count,
+                            bool (*alike)(const struct update *a, const struct update *b))
+{
+    uint32_t seldom = 0;
+
+    for (uint32_t i = 1; i < count; i++)
+        seldom = counts[i] <= counts[seldom] ? i : seldom;
+    for (uint32_t i = 0; i < updates->count; i++)
+        updates->items[i].ends = alike(&updates->items[i], &kinds[seldom]);
+}
+
+/* Several optimizers take turns where nearly all updates are of kinds that come again, or where
+ * they have several names. Updates of one name of which each does other things are one's. */
+static void find_turns(struct updates *updates, uint32_t times_min,
+                       bool (*alike)(const struct update *a, const struct update *b))
+{
+    enum { AGAIN_PERCENT = 80, KINDS_MAX = 8, RARE_MAX = 1000 };
+    struct update kinds[KINDS_MAX];
+    uint32_t counts[KINDS_MAX], count = 0, again = 0, rare = 0;
+
+    for (uint32_t i = 0; i < updates->count; i++) {
+        uint32_t times = 0, known = 0;
+
+        while (known < count && !alike(&kinds[known], &updates->items[i]))
+            known++;
+        for (uint32_t at = 0; known == count && at < updates->count; at++)
+            times += alike(&updates->items[at], &updates->items[i]);
+        rare += known == count && times < times_min;
+        if (rare > RARE_MAX || (known == count && times >= times_min && count == KINDS_MAX))
+            return;
+        if (known < count || times < times_min)
+            continue;
+        kinds[count] = updates->items[i];
+        counts[count++] = times;
+        again += times;
+    }
+    if (count > 1 && again * 100 >= updates->count * AGAIN_PERCENT)
+        end_with_seldom(updates, kinds, counts, count, alike);
+}
+
+/* Between two loads of data of a loop with several updates a turn: the last one ends it. Does each
+ * turn hold as many loads, or each load as many updates? */
+static bool agree_with_loads(const struct trace *trace, struct updates *updates)
+{
+    enum { AGREE_PERCENT = 80 };
+    struct updates loads = slices_called(trace, STR("enumerate(DataLoader)#"));
+    uint32_t between = 0, alike = 0, pairs = 0, turns = 0, last = UINT32_MAX, load = 0;
+
+    if (loads.count < REPEATS_MIN || updates->count == 0) {
+        free(loads.items);
+        return false;
+    }
+    for (uint32_t i = 0; i < updates->count; i++)
+        turns += updates->items[i].ends;
+    for (uint32_t i = 0; loads.count * 3 <= turns * 2 && i < updates->count; i++) {
+        while (load < loads.count && loads.items[load].slice.start_ps < updates->items[i].end_ps)
+            load++;
+        updates->items[i].ends = i + 1 == updates->count ||
+                                 (load < loads.count && loads.items[load].slice.start_ps <
+                                                            updates->items[i + 1].slice.start_ps);
+    }
+    load = 0;
+    for (uint32_t i = 0; i < updates->count; i++) {
+        if (!updates->items[i].ends)
+            continue;
+        for (between = 0;
+             load < loads.count && loads.items[load].slice.start_ps < updates->items[i].end_ps;
+             load++)
+            between++;
+        if (last != UINT32_MAX) {
+            pairs++;
+            alike += between > 0 && between == last;
+        }
+        last = between;
+    }
+    free(loads.items);
+    return pairs > 0 && alike * 100 >= pairs * AGREE_PERCENT;
+}
+
+void find_updates(const struct host_trace *host, uint32_t index, struct step_list *list)
+{
+    const struct trace *trace = host->trace;
+    struct updates updates = slices_called(trace, STR("Optimizer.step#"));
+    const struct update *last = NULL;
+    uint32_t from = list->count;
+
+    drop_inner(&updates);
+    for (uint32_t i = 0; i < updates.count; i++) {
+        struct update *update = &updates.items[i];
+
+        update->inside = slices_between(trace, &trace->tracks[trace->rows[update->slice.row].track],
+                                        update->slice.start_ps, update->end_ps);
+    }
+    find_turns(&updates, 1, is_namesake);
+    find_turns(&updates, REPEATS_MIN, is_alike);
+    bool agree = agree_with_loads(trace, &updates);
+
+    for (uint32_t i = 0; i < updates.count; i++) {
+        if (!updates.items[i].ends)
+            continue;
+        if (last != NULL) {
+            struct step step = step_of(host, index, &updates.items[i].slice);
+
+            step.start_ps = last->end_ps + host->offset_ps;
+            step.dur_ps = updates.items[i].end_ps - last->end_ps;
+            step_list_add(list, step);
+        }
+        last = &updates.items[i];
+    }
+    free(updates.items);
+    if (list->count - from < REPEATS_MIN)
+        list->count = from;
+    list->unsure |= list->count > from && !agree;
+    step_list_settle(list, from);
 }
 
 static int64_t total_of(const struct trace *trace, const struct name_run *run)

@@ -5,7 +5,8 @@
  *   steps_family.c       which of several kinds of marks
  *   steps_lines.c        lines of devices, lines that a tool derived
  *   steps_executions.c   the program that takes most of the devices' time
- *   steps_names.c        ranges whose names tell that they are steps; a span that comes again
+ *   steps_names.c        ranges whose names tell that they are steps; updates of an optimizer; a
+ *                        span that comes again
  *   steps_regex.c        slices that an expression names
  *   steps_list.c         what they all write into
  *   steps_work.c         what each step's calls launched
@@ -25,6 +26,7 @@ struct step_list {
     struct step *items;
     uint32_t count, capacity;
     struct arena *arena; /* of names that no trace holds */
+    bool unsure;         /* nothing but what repeats tells where they end */
 };
 
 /* "ProfilerStep#12" -> "ProfilerStep" */
@@ -52,6 +54,7 @@ void find_named_roots(const struct host_trace *host, uint32_t index, struct step
 void find_on_lines(const struct host_trace *host, uint32_t index, struct step_list *list);
 void find_on_derived_lines(const struct host_trace *host, uint32_t index, struct step_list *list);
 void find_executions(const struct host_trace *host, uint32_t index, struct step_list *list);
+void find_updates(const struct host_trace *host, uint32_t index, struct step_list *list);
 void find_repeated(const struct host_trace *host, uint32_t index, struct step_list *list);
 
 /* Steps named by an expression (POSIX extended): slices of the hosts' threads whose names it

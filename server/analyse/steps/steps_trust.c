@@ -209,6 +209,11 @@ enum step_trust steps_trust(const struct run_traces *run, enum step_rule rule, b
     case STEP_MODULE:
         return trust_executions(run, list, arena, ret_why, ret_contradicted,
                                 trust_inferred(run, list, arena, ret_why, ret_contradicted));
+    case STEP_OPTIMIZER: {
+        enum step_trust trust = trust_inferred(run, list, arena, ret_why, ret_contradicted);
+
+        return list->unsure ? TRUST_LOW : trust;
+    }
     case STEP_REPEATED:
         return trust_inferred(run, list, arena, ret_why, ret_contradicted);
     default:

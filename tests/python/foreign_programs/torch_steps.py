@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch on the CPU below torch.profiler: "schedule" with prof.step(), "plain" without, "named" with record_function, "numbered" with a
-number in its name.
+number in its name; without any of them "loader" with data of a DataLoader, "summed" with an update each third of its batches, "two" with
+an optimizer for each of two models, of one kind.
 torch_steps.py KIND TRACE.json TRUTH.json"""
 
 import contextlib
@@ -20,11 +21,25 @@ def main():
     model = torch.nn.Sequential(torch.nn.Linear(SIZE, SIZE), torch.nn.Tanh(), torch.nn.Linear(SIZE, SIZE))
     optimizer, batch = torch.optim.SGD(model.parameters(), lr=0.01), torch.ones(SIZE, SIZE)
 
+    other = torch.nn.Linear(SIZE, SIZE)
+    second = torch.optim.SGD(other.parameters(), lr=0.01)
+    loader = torch.utils.data.DataLoader(torch.ones(15 * 3 * SIZE, SIZE), batch_size=SIZE)
+    batches = iter(loader)
+
+    def update(one, by, count):
+        by.zero_grad()
+        for _ in range(count):
+            data = next(batches) if kind in ("loader", "summed") else batch
+            loss = (one(data) - data).square().mean()
+            loss.backward()
+        by.step()
+        return loss
+
     def train_step():
-        optimizer.zero_grad()
-        loss = (model(batch) - batch).square().mean()
-        loss.backward()
-        optimizer.step()
+        if kind == "two":
+            next(batches)
+            update(other, second, 1)
+        loss = update(model, optimizer, 3 if kind == "summed" else 1)
         time.sleep(0.01)
         return loss.item()
 

@@ -516,6 +516,87 @@ static void lanes_below_a_thread(void **state)
     }
 }
 
+/* Turns of a loop of PyTorch: `loads` of data, then an update of each optimizer, `insides` slices
+ * each, and `more` of them each turn. */
+struct loop {
+    const char *optimizers[2];
+    int turns, loads, insides[2], more;
+};
+
+static void run_loop(struct made_run *run, const struct loop *loop)
+{
+    track_id python = run_thread(run, "thread 7 (python)");
+
+    for (int turn = 0; turn < loop->turns; turn++) {
+        int64_t at_ps = 1000 * turn;
+
+        for (int i = 0; i < loop->loads; i++)
+            run_slice(run, python, at_ps + 40 * i, 20,
+                      "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", KIND_INPUT);
+        for (int i = 0; i < 2 && loop->optimizers[i] != NULL; i++) {
+            int count = loop->insides[i] + loop->more * turn;
+
+            run_slice(run, python, at_ps + 500 + 200 * i, 100, loop->optimizers[i], KIND_HOST);
+            for (int at = 0; at < count; at++)
+                run_slice(run, python, at_ps + 510 + 200 * i + 4 * at, 2, "aten::add_",
+                          KIND_COMPUTE);
+        }
+    }
+}
+
+static void by_updates(void **state)
+{
+    (void)state;
+    static const char adam[] = "Optimizer.step#Adam.step", sgd[] = "Optimizer.step#SGD.step";
+    const struct {
+        const char *what;
+        struct loop loop;
+        enum step_rule rule;
+        enum step_trust trust;
+        uint32_t count;
+        int64_t dur_ps;
+    } rows[] = {
+        {"nothing else tells", {{adam}, 5, 0, {4}, 0}, STEP_OPTIMIZER, TRUST_LOW, 4, 1000},
+        {"a load a turn", {{adam}, 5, 1, {4}, 0}, STEP_OPTIMIZER, TRUST_MEDIUM, 4, 1000},
+        {"gradients are summed", {{adam}, 5, 3, {4}, 0}, STEP_OPTIMIZER, TRUST_MEDIUM, 4, 1000},
+        {"each does other things", {{adam}, 5, 0, {4}, 3}, STEP_OPTIMIZER, TRUST_LOW, 4, 1000},
+        {"two optimizers", {{adam, sgd}, 5, 0, {4, 4}, 0}, STEP_OPTIMIZER, TRUST_LOW, 4, 1000},
+        {"of one kind for two models",
+         {{adam, adam}, 5, 0, {4, 7}, 0},
+         STEP_OPTIMIZER,
+         TRUST_LOW,
+         4,
+         1000},
+        {"alike, but data is loaded once",
+         {{adam, adam}, 5, 1, {4, 4}, 0},
+         STEP_OPTIMIZER,
+         TRUST_MEDIUM,
+         4,
+         1000},
+        {"two turns of two", {{adam, sgd}, 2, 0, {4, 4}, 0}, STEP_NONE, TRUST_LOW, 0, 0},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct made_run run;
+
+        run_begin(&run);
+        run_loop(&run, &rows[i].loop);
+        run_finish(&run);
+
+        struct steps steps = find(&run, NULL);
+
+        CHECK_INT(rows[i].what, steps.rule, rows[i].rule);
+        CHECK_INT(rows[i].what, steps.confidence, rows[i].trust);
+        CHECK_INT(rows[i].what, steps.count, rows[i].count);
+        for (uint32_t at = 0; at < steps.count; at++)
+            CHECK_INT(rows[i].what, steps.items[at].dur_ps, rows[i].dur_ps);
+        CHECK(rows[i].what,
+              steps.count == 0 || steps.items[0].start_ps % 1000 ==
+                                      (rows[i].loop.optimizers[1] == NULL ? 600 : 800));
+        run_end(&run);
+    }
+}
+
 static void repeated_or_none(void **state)
 {
     (void)state;
@@ -1015,7 +1096,8 @@ static void iterations(void **state)
         {"on a thread", "train_step#%d", "python", "", STEP_ANNOTATION, 4, 10},
         {"the same name", "train_step", "NVTX", "", STEP_ANNOTATION, 4, 3},
         {"a function's name", "train_step", "python", "", STEP_NONE, 0, 0},
-        {"a part of a step", "Optimizer.step#Adam.step", "NVTX", "", STEP_NONE, 0, 0},
+        {"an update, which ends a step", "Optimizer.step#Adam.step", "NVTX", "", STEP_OPTIMIZER, 3,
+         2},
         {"layers", "layer %d", "NVTX", "", STEP_NONE, 0, 0},
         {"layers, asked for", "layer %d", "NVTX", "layer", STEP_ANNOTATION, 4, 10},
         {"a name, asked for", "forward", "NVTX", "forward", STEP_ANNOTATION, 4, 3},
@@ -1120,6 +1202,7 @@ int main(void)
         cmocka_unit_test(on_derived_lines),
         cmocka_unit_test(by_module_names),
         cmocka_unit_test(lanes_below_a_thread),
+        cmocka_unit_test(by_updates),
         cmocka_unit_test(repeated_or_none),
         cmocka_unit_test(repeated_in_a_corner),
         cmocka_unit_test(sums_at_random),

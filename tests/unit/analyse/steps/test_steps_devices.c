@@ -203,8 +203,10 @@ static void what_an_actor_calls_by_the_same_name_is_its_own(void **state)
     struct steps steps = find(&run);
 
     CHECK_INT("steps", steps.count, 4);
-    for (uint32_t i = 0; i < steps.count; i++)
+    for (uint32_t i = 0; i < steps.count; i++) {
         CHECK_INT("ops of the step", steps.items[i].work_count, 1);
+        CHECK_INT("its own", steps.items[i].work_start_ps, 130 + 100 * (int64_t)i);
+    }
     run_end(&run);
 }
 
