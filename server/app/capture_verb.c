@@ -187,7 +187,9 @@ static void tell_targets(struct capture *capture)
         if (view.state == CAPTURE_DONE)
             printf("  %-24s %.*s\n", view.target, STR_ARG(size_text(view.bytes, arena)));
         else
-            fprintf(stderr, "jviewd: %s: %s\n", view.target, view.problem);
+            fprintf(stderr, "jviewd: %s%s%s\n",
+                    strstr(view.problem, view.target) == NULL ? view.target : "",
+                    strstr(view.problem, view.target) == NULL ? ": " : "", view.problem);
     }
     arena_destroy(arena);
 }

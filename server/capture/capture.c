@@ -35,6 +35,7 @@ struct capture {
     char directory[4096]; /* where files are made, beneath the two below */
     char shown[4096];     /* where they are in the end, for people */
     struct capture_delivery delivery;
+    size_t existed;    /* so many bytes of `directory` name what was there before */
     int parent_fd, fd; /* of "plugins/profile" and of the session in it */
     char session[32];
     int64_t begin_ns;
@@ -222,11 +223,43 @@ static int make(int parent, const char *name)
     return -1;
 }
 
+/* How much of a path is there: "runs" of "runs/profiles/plugins" is 4. */
+static size_t existing(const char *path)
+{
+    char part[4096];
+    struct stat seen;
+
+    snprintf(part, sizeof part, "%s", path);
+    while (part[0] != '\0' && stat(part, &seen) != 0) {
+        char *slash = strrchr(part, '/');
+
+        *(slash != NULL ? slash : part) = '\0';
+    }
+    return strlen(part);
+}
+
+/* Of a recording that failed nothing stays: neither its session nor the directories made for it. */
+static void remove_made(const struct capture *capture)
+{
+    char path[sizeof capture->directory];
+    char *slash;
+
+    if (unlinkat(capture->parent_fd, capture->session, AT_REMOVEDIR) != 0)
+        return; /* something came */
+    snprintf(path, sizeof path, "%s", capture->directory);
+    while ((slash = strrchr(path, '/')) != NULL && (size_t)(slash - path) > capture->existed) {
+        *slash = '\0';
+        if (rmdir(path) != 0)
+            return;
+    }
+}
+
 static enum status open_parent(struct capture *capture, const char *profile_dir, char parent[3072],
                                struct error *err)
 {
     if (snprintf(parent, 3072, "%s/plugins/profile", profile_dir) >= 3072)
         return fail(err, ERR_INVALID, "the directory's path is too long");
+    capture->existed = existing(parent);
     TRY(make_root(profile_dir, err));
     capture->parent_fd =
         make(make(open(profile_dir, O_DIRECTORY | O_CLOEXEC), "plugins"), "profile");
@@ -359,7 +392,7 @@ bool capture_is_done(struct capture *capture)
     for (uint32_t i = 0; i < capture->target_count; i++)
         if (atomic_load(&capture->targets[i].state) < CAPTURE_DONE)
             return false;
-    unlinkat(capture->parent_fd, capture->session, AT_REMOVEDIR); /* only where nothing came */
+    remove_made(capture);
     return true;
 }
 

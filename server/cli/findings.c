@@ -6,9 +6,12 @@
 
 #include "base/human.h"
 #include "cli/ask.h"
+#include "cli/paragraph.h"
 #include "cli/plain.h"
 #include "cli/verbs.h"
 #include "serve/answer/reply.h"
+
+enum { FINDING_INDENT = 4, REMEDY_INDENT = 7 };
 
 static const char *text_at(const json_t *object, const char *key)
 {
@@ -30,7 +33,7 @@ static const char *time_and_share(const json_t *finding, const char *ps, const c
 }
 
 /* By replay, and the bound; the bound alone where no replay tells. */
-static void put_win(const json_t *finding)
+static void put_win(const json_t *finding, struct text *out)
 {
     const json_t *same = json_object_get(finding, "same_time_as");
     char win[64], bound[64];
@@ -39,13 +42,13 @@ static void put_win(const json_t *finding)
         return;
     time_and_share(finding, "win_ps", "win_share", bound, sizeof bound);
     if (json_is_integer(json_object_get(finding, "replay_ps")))
-        printf(" (saves %s; up to %s",
-               time_and_share(finding, "replay_ps", "replay_share", win, sizeof win), bound);
+        text_putf(out, " (saves %s; up to %s",
+                  time_and_share(finding, "replay_ps", "replay_share", win, sizeof win), bound);
     else
-        printf(" (saves up to %s", bound);
+        text_putf(out, " (saves up to %s", bound);
     if (json_is_integer(same))
-        printf("; partly the same time as %lld", (long long)json_integer_value(same));
-    printf(")");
+        text_putf(out, "; partly the same time as %lld", (long long)json_integer_value(same));
+    text_puts(out, ")");
 }
 
 /* "longest gap 12.1 ms (hostA, step 3)" */
@@ -82,11 +85,16 @@ void put_findings(const json_t *findings, bool with_evidence)
 
     json_array_foreach((json_t *)findings, index, finding)
     {
-        printf("%2zu  %s", index + 1, text_at(finding, "text"));
-        put_win(finding);
-        putchar('\n');
+        struct text line = {0};
+
+        text_putf(&line, "%2zu  %s", index + 1, text_at(finding, "text"));
+        put_win(finding, &line);
+        paragraph_put(text_str(&line), FINDING_INDENT);
+        line.count = 0;
+        text_putf(&line, "    -> %s", text_at(finding, "remedy"));
         if (text_at(finding, "remedy")[0] != '\0')
-            printf("    -> %s\n", text_at(finding, "remedy"));
+            paragraph_put(text_str(&line), REMEDY_INDENT);
+        text_free(&line);
         json_array_foreach(json_object_get(finding, "evidence"), proof, evidence)
         {
             if (with_evidence)

@@ -6,6 +6,7 @@
 
 #include "base/human.h"
 #include "cli/ask.h"
+#include "cli/paragraph.h"
 #include "cli/plain.h"
 #include "cli/verbs.h"
 #include "serve/answer/reply.h"
@@ -25,9 +26,9 @@ static void put_sentence(const json_t *overview)
     const char *path =
         json_string_value(json_object_get(json_object_get(overview, "path"), "sentence"));
 
-    printf("%s\n", json_string_value(json_object_get(overview, "sentence")));
+    paragraph_put(str_of(json_string_value(json_object_get(overview, "sentence"))), 0);
     if (path != NULL && path[0] != '\0')
-        printf("%s\n", path);
+        paragraph_put(str_of(path), 0);
     if (member_ps(step, "count") > 0 && rule != NULL)
         printf("Steps: %s. ", rule);
     if (basis != NULL)
@@ -218,8 +219,12 @@ static void put_notes(const json_t *overview)
     printf("\nNotes\n");
     json_array_foreach((json_t *)notes, index, note)
     {
-        printf("  %s: %s\n", json_string_value(json_object_get(note, "severity")),
-               json_string_value(json_object_get(note, "message")));
+        struct text line = {0};
+
+        text_putf(&line, "  %s: %s", json_string_value(json_object_get(note, "severity")),
+                  json_string_value(json_object_get(note, "message")));
+        paragraph_put(text_str(&line), 4);
+        text_free(&line);
     }
 }
 

@@ -38,6 +38,23 @@ static int misused(const char *what)
     return EXIT_USAGE;
 }
 
+static int misunderstood(const char *argument)
+{
+    fprintf(stderr, "jviewd index does not understand %s; jviewd index --help lists its flags\n",
+            argument);
+    return EXIT_USAGE;
+}
+
+static bool bounded(const char *text, int64_t least, int64_t most, int *ret)
+{
+    int64_t number;
+
+    if (!str_to_i64(str_of(text), &number) || number < least || number > most)
+        return false;
+    *ret = (int)number;
+    return true;
+}
+
 /* The value of a flag at argv[*i], also as --flag=value; NULL when it is another flag. */
 static const char *flag_value(char **argv, int argc, int *i, const char *flag)
 {
@@ -50,13 +67,13 @@ static const char *flag_value(char **argv, int argc, int *i, const char *flag)
     return argv[*i][count] == '\0' && *i + 1 < argc ? argv[++*i] : NULL;
 }
 
-static bool parse(int argc, char **argv, struct index_options *options)
+/* 0, or the index of the argument that it does not understand. */
+static int parse(int argc, char **argv, struct index_options *options)
 {
     bool only_files = false;
 
     for (int i = 1; i < argc; i++) {
         const char *value;
-        int64_t number;
 
         if (only_files && options->file == NULL)
             options->file = argv[i];
@@ -79,20 +96,18 @@ static bool parse(int argc, char **argv, struct index_options *options)
         else if ((value = flag_value(argv, argc, &i, "--unless")) != NULL &&
                  options->unless_count < UNLESS_MAX)
             options->unless[options->unless_count++] = value;
-        else if ((value = flag_value(argv, argc, &i, "--threads")) != NULL &&
-                 str_to_i64(str_of(value), &number) && number >= 1 && number <= THREADS_MAX)
-            options->thread_count = (int)number;
-        else if ((value = flag_value(argv, argc, &i, "--progress-fd")) != NULL &&
-                 str_to_i64(str_of(value), &number) && number >= 0 && number < 1024)
-            options->progress_fd = (int)number;
-        else if (argv[i][0] == '-' && argv[i][1] != '\0')
-            return false;
-        else if (options->file == NULL)
+        else if ((value = flag_value(argv, argc, &i, "--threads")) != NULL) {
+            if (!bounded(value, 1, THREADS_MAX, &options->thread_count))
+                return i;
+        } else if ((value = flag_value(argv, argc, &i, "--progress-fd")) != NULL) {
+            if (!bounded(value, 0, 1023, &options->progress_fd))
+                return i;
+        } else if (options->file == NULL && (argv[i][0] != '-' || argv[i][1] == '\0'))
             options->file = argv[i];
         else
-            return false;
+            return i;
     }
-    return true;
+    return 0;
 }
 
 /* Those that this process may use, as far as they are of use. */
@@ -115,8 +130,9 @@ bool index_options_parse(int argc, char **argv, struct index_options *ret, int *
             return false;
         }
     }
-    if (!parse(argc, argv, ret))
-        *ret_exit = misused("an argument is not valid");
+    int wrong = parse(argc, argv, ret);
+    if (wrong > 0)
+        *ret_exit = misunderstood(argv[wrong]);
     else if (ret->file == NULL)
         *ret_exit = misused("which file?");
     else if (ret->out == NULL)

@@ -117,7 +117,7 @@ static enum status protect(struct pruning *all, struct error *err)
         else if (own_count == 0)
             run->kept = "it contains no profile";
         else if (record->content_id.count == 0 && record->state != RUN_FAILED && any_kept)
-            run->kept = "not read yet: it may be pinned";
+            run->kept = "not read yet, may be pinned";
         else if (has_pin(tags, tag_count, record->content_id))
             run->kept = "pinned";
         else if (is_baseline(baselines, baseline_count, record->content_id))
@@ -183,7 +183,7 @@ static void print_runs(const struct pruning *all, int64_t now_ns, uint32_t *ret_
 
     *ret_count = 0;
     *ret_bytes = 0;
-    printf("%10s  %8s  %-32s  %s\n", "size", "age", "kept because", "run");
+    printf("%10s  %8s  %-37s  %s\n", "size", "age", "delete", "run");
     for (uint32_t i = 0; i < all->count; i++) {
         const struct prune_run *run = &all->runs[i];
         double days = (double)(now_ns - run->modified_ns) / 86400e9;
@@ -191,8 +191,8 @@ static void print_runs(const struct pruning *all, int64_t now_ns, uint32_t *ret_
         total += run->bytes;
         *ret_count += run->kept == NULL;
         *ret_bytes += run->kept == NULL ? run->bytes : 0;
-        printf("%10.*s  %6.1f d  %-32s  ", STR_ARG(size_text(run->bytes, all->app->arena)), days,
-               run->kept == NULL ? (all->question->delete ? "goes" : "would go") : run->kept);
+        printf("%10.*s  %6.1f d  %-4s%-33s  ", STR_ARG(size_text(run->bytes, all->app->arena)),
+               days, run->kept == NULL ? "yes" : "no: ", run->kept == NULL ? "" : run->kept);
         print_name(run->name);
         putchar('\n');
     }

@@ -106,7 +106,7 @@ int prune_store(struct app *app, bool delete)
            app->services.profile_dir);
     if (tally.old > 0)
         printf("; %u of other versions of jviewd", tally.old);
-    puts(delete ? ": deleted." : tally.count > 0 ? ": they would go with --delete." : ".");
+    puts(delete ? ": deleted." : tally.count > 0 ? ": --delete removes them." : ".");
     if (contents.unread > 0)
         printf("%u files were not read yet: what they need counts as not needed.\n",
                contents.unread);

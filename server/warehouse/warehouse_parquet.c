@@ -43,7 +43,12 @@ enum status parquet_start(struct parquet **ret, struct error *err)
 {
     const char *named = getenv("JVIEWD_PYTHON");
     const char *python = named != NULL && named[0] != '\0' ? named : "python3";
-    char *argv[] = {(char *)(uintptr_t)python, "-m", "jviewd.parquet", NULL};
+    /* A Python without the package ends at once, without its own words about that. */
+    char *argv[] = {(char *)(uintptr_t)python, "-c",
+                    "import importlib.util as u, runpy, sys\n"
+                    "if u.find_spec('jviewd') is None: sys.exit(1)\n"
+                    "runpy.run_module('jviewd.parquet', run_name='__main__', alter_sys=True)",
+                    NULL};
     struct parquet *parquet = memory_resize(NULL, 1, sizeof *parquet);
     int to[2] = {-1, -1}, from[2] = {-1, -1};
 

@@ -208,7 +208,7 @@ def prune_says_and_deletes(place):
     s3.put("old", "runs/step_500/notes.txt", b"mine")
     before = keys(s3, "old")
     said = jviewd(place, "prune", "s3://old/runs", "--keep", "1", env=s3.env, cache="prune")
-    assert said.returncode == 0 and "would go" in said.stdout and "Nothing was deleted" in said.stdout, said
+    assert said.returncode == 0 and " yes " in said.stdout and "Nothing was deleted" in said.stdout, said
     assert keys(s3, "old") == before and not any(method in ("DELETE", "PUT", "POST") for method, _, _ in s3.proxy.asked), s3.proxy.asked
     for words in (["--compress"], ["--index-store", str(place.dir / "nowhere"), "--delete"]):
         done = jviewd(place, "prune", "s3://old/runs", *words, env=s3.env, cache="prune")

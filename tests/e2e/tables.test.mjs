@@ -348,18 +348,25 @@ export const tests = {
 
   'a failed run says why over all columns that it has nothing for': async ({ browser, url }) => {
     const { page, context } = await openPage(browser, url);
-    const why = 'A trace of Google Cloud Trace, spans of services without devices; open it in its console.';
+    const why =
+      'A result that TensorBoard computed from a profile, without a timeline and without any op; ' +
+      'look for the *.xplane.pb of the same session, or record it again.';
     try {
       await changeAnswers(page, '**/api/runs?**', (list) => ({
         ...list,
-        runs: [{ ...list.runs[0], id: 'f', name: 'bad', state: 'failed', error: `trace.json: ${why}` }, ...list.runs],
+        runs: [{ ...list.runs[0], id: 'f', name: 'bad', state: 'failed', error: `odd.json: ${why}` }, ...list.runs],
       }));
       await page.goto(`${url}?view=runs`);
       const row = page.locator('.table-row', { has: page.getByRole('link', { name: 'bad', exact: true }) });
       const cell = row.locator('[aria-colspan]');
-      assert.equal((await cell.innerText()).trim(), `failed: ${why}`);
-      assert.ok(await cell.evaluate((it) => it.scrollWidth <= it.clientWidth), 'not cut');
-      assert.equal(await cell.getAttribute('data-tip'), `trace.json: ${why}`);
+      assert.equal((await cell.innerText()).trim(), `failed: odd.json: ${why}`);
+      for (const width of [1280, 1900]) {
+        await page.setViewportSize({ width, height: 720 });
+        const [box, text] = [await cell.boundingBox(), await cell.locator('span').boundingBox()];
+        assert.ok(await cell.evaluate((it) => it.scrollWidth <= it.clientWidth), `${width}: not cut`);
+        assert.ok(text.y >= box.y - 0.5 && text.y + text.height <= box.y + box.height + 0.5, `${width}: in its row`);
+      }
+      assert.equal(await cell.getAttribute('data-tip'), `odd.json: ${why}`);
       await row.focus();
       for (let press = 0; press < 3; press++) await page.keyboard.press('ArrowRight');
       assert.ok(await cell.evaluate((it) => document.activeElement === it), 'reached by the arrows');

@@ -42,9 +42,9 @@ def runs(place, days):
 def nothing_goes_unasked(place):
     runs(place, {"old": 40, "new": 1})
     before = sorted(path for path in place.profiles.rglob("*"))
-    assert set(told(prune(place)).values()) == {"no limit was given"}
+    assert set(told(prune(place)).values()) == {"no: no limit was given"}
     words = prune(place, "--older-than", "30d")
-    assert told(words) == {"old": "would go", "new": "not that old"}, words
+    assert told(words) == {"old": "yes", "new": "no: not that old"}, words
     assert "Nothing was deleted: --delete would remove 1 run" in words, words
     assert sorted(path for path in place.profiles.rglob("*")) == before
 
@@ -55,15 +55,15 @@ def pinned_and_baselines_stay(place):
     assert place.jviewd("note", "tag", "c", "pinned", *common).returncode == 0
     words = prune(place, "--keep", "0", "--delete")
     # The runs are copies of one content, so that all of them are pinned.
-    assert told(words) == {"a": "pinned", "b": "pinned", "c": "pinned"}, words
+    assert told(words) == {"a": "no: pinned", "b": "no: pinned", "c": "no: pinned"}, words
     assert place.jviewd("note", "untag", "c", "pinned", *common).returncode == 0
     assert place.jviewd("baseline", "set", "main", "a", *common).returncode == 0
-    assert set(told(prune(place, "--keep", "0", "--delete")).values()) == {"a baseline"}
+    assert set(told(prune(place, "--keep", "0", "--delete")).values()) == {"no: a baseline"}
     assert place.jviewd("baseline", "remove", "main", *common).returncode == 0
     stranger = place.profiles / "c" / "notes.txt"
     stranger.write_text("mine")
     words = prune(place, "--keep", "1", "--delete")
-    assert told(words) == {"a": "among the newest", "b": "goes", "c": "goes"} and "2 runs deleted" in words, words
+    assert told(words) == {"a": "no: among the newest", "b": "yes", "c": "yes"} and "2 runs deleted" in words, words
     assert (place.profiles / "a").exists() and not (place.profiles / "b").exists()
     assert stranger.read_text() == "mine" and not list((place.profiles / "c").rglob("*.pb"))
 
@@ -72,10 +72,10 @@ def what_is_gone_takes_no_place(place):
     runs(place, {"a": 1, "b": 2, "c": 3, "d": 4})
     size = sum(path.stat().st_size for path in (place.profiles / "b").rglob("*") if path.is_file())
     shutil.rmtree(place.profiles / "a")
-    want = {"b": "among the newest", "c": "would go", "d": "would go"}
+    want = {"b": "no: among the newest", "c": "yes", "d": "yes"}
     assert told(prune(place, "--keep", "1")) == want, prune(place, "--keep", "1")
     words = prune(place, "--max-size", str(2 * size))
-    assert told(words) == {"b": "it fits", "c": "it fits", "d": "would go"}, words
+    assert told(words) == {"b": "no: it fits", "c": "no: it fits", "d": "yes"}, words
 
 
 def what_lies_beside_stays_and_counts_not(place):
@@ -92,9 +92,9 @@ def what_lies_beside_stays_and_counts_not(place):
     server.until_settled()
     assert server.stop() == 0
     words = prune(place, "--max-size", "1M")
-    assert told(words) == {"new": "it fits", "old": "it fits"}, words
+    assert told(words) == {"new": "no: it fits", "old": "no: it fits"}, words
     words = prune(place, "--older-than", "30d", "--delete")
-    assert told(words) == {"new": "not that old", "old": "goes"}, words
+    assert told(words) == {"new": "no: not that old", "old": "yes"}, words
     assert not list((place.profiles / "old").rglob("*.pb")) and all(path.exists() for path in beside), words
 
 

@@ -10,6 +10,7 @@ import pathlib
 import shutil
 import signal
 import subprocess
+import sys
 import time
 
 from common import KINDS, REST, TOP, ask_sql, as_table, equal, harness, need, rest_rows, sql_rows
@@ -324,9 +325,13 @@ def test_what_is_refused(place):
     done = place.jviewd("export", place.profiles, "--to", "gs://bucket/x", "--format", "csv", "--cache-dir", place.cache)
     assert done.returncode == 2 and "gs://bucket/x" in done.stderr, done.stderr
     assert "does not exist" in export(place, root=place.dir / "nowhere", code=3).stderr
-    done = place.jviewd("export", place.profiles, "--to", place.dir / "x", "--cache-dir", place.cache,
-                        env={**os.environ, "JVIEWD_PYTHON": "/nowhere/python"})
-    assert done.returncode == 6 and "pip install 'jviewd[arrow]'" in done.stderr and "--format arrow" in done.stderr, done.stderr
+    bare = place.dir / "python"
+    bare.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S "$@"\n')  # without packages
+    bare.chmod(0o755)
+    for python in ("/nowhere/python", str(bare)):
+        done = place.jviewd("export", place.profiles, "--to", place.dir / "x", "--cache-dir", place.cache, env={**os.environ, "JVIEWD_PYTHON": python})
+        assert done.returncode == 6 and "pip install 'jviewd[arrow]'" in done.stderr and "--format arrow" in done.stderr, done.stderr
+        assert "No module" not in done.stderr, done.stderr
 
 
 def test_a_place_that_takes_nothing(place):

@@ -141,7 +141,7 @@ def test_prune_tells_what_no_run_needs(place):
     assert f"1 of {count} indexes" in prune(), prune()
     path.unlink()
     told = prune()
-    assert f"2 of {count} indexes" in told and "would go with --delete" in told and "1 of other versions" in told, told
+    assert f"2 of {count} indexes" in told and "--delete removes them" in told and "1 of other versions" in told, told
     place.sample("step_250")
     assert "not read yet" in prune("--delete", code=4)
     index(place)

@@ -85,6 +85,10 @@ def what_goes_wrong_is_said(folder):
     told = capture(folder, "127.0.0.1:1", "--ms", "10")
     assert told.returncode == 3 and "nothing answers at 127.0.0.1:1" in told.stderr
     assert not [path for path in folder.rglob("20*") if path.is_dir() and not any(path.iterdir())], "an empty session stays"
+    assert told.stderr.count("127.0.0.1:1") == 1, told.stderr
+    folder.mkdir(parents=True, exist_ok=True)
+    capture(folder / "new" / "deep", "127.0.0.1:1", "--ms", "10")
+    assert folder.is_dir() and not (folder / "new").exists(), list(folder.rglob("*"))
 
 
 def of_a_cut_reply_what_came_is_kept(folder):

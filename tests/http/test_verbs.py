@@ -91,6 +91,16 @@ def a_question_beyond_the_budget_of_memory_is_told_at_once(place):
     fresh(place, "top", place.profiles / RUN, env={**environment, "JVIEWD_MEMORY_MAX": "1G"})
 
 
+def what_is_not_understood_is_named(place):
+    place.sample(RUN)
+    for words in (["--wrong"], ["--threads", "many"], ["a.pb", "b.pb"]):
+        done = place.jviewd("index", *words)
+        assert done.returncode == 2 and f"does not understand {words[-1]}" in done.stderr, (words, done.stderr)
+    for view in ("steps", "devices", "idle", "gaps"):
+        said = fresh(place, "steps", place.profiles / RUN, "--step", "99", "--view", view, code=3).stderr
+        assert "no step has that number" in said, (view, said)
+
+
 def flags_that_are_none_have_a_nearest_one(place):
     done = fresh(place, "serve", "--prot", "8081", code=2)
     assert "there is no flag --prot; the nearest is --port" in done.stderr, done.stderr
@@ -168,7 +178,7 @@ def notes_of_a_run_are_shown_without_other_words(place):
 
 
 if __name__ == "__main__":
-    harness.main([a_reader_that_leaves_early_is_no_failure, answers_to_people_are_sentences, notes_of_a_run_are_shown_without_other_words,
+    harness.main([what_is_not_understood_is_named, a_reader_that_leaves_early_is_no_failure, answers_to_people_are_sentences, notes_of_a_run_are_shown_without_other_words,
                   each_verb_tells_its_flags_and_examples, notes_tell_what_people_and_the_run_say, files_of_a_run_that_was_not_read_yet_are_written,
                   a_word_that_names_nothing_starts_no_server, a_list_that_ends_before_all_is_read_leaves_none_in_a_queue,
                   a_question_beyond_the_budget_of_memory_is_told_at_once, flags_that_are_none_have_a_nearest_one])

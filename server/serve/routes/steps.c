@@ -56,6 +56,8 @@ static enum status get_steps(struct request *req, struct reply *reply, struct er
     TRY(request_restriction(req, &restriction, err));
     TRY(request_page(req, &page, err));
     TRY(ask(req, run, &restriction, &page, &steps, &table, err));
+    if (restriction.step_range_count > 0 && steps.count == 0)
+        return fail(err, ERR_NOT_FOUND, "no step has that number (%.*s)", STR_ARG(steps.rule_text));
     if (reply_table_text(req, reply, &table))
         return OK;
     struct json json = reply_json(reply);

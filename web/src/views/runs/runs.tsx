@@ -77,8 +77,15 @@ const BADGES: Record<string, string> = {
 };
 const badgeWords = (badge: string): string => BADGES[badge] ?? badge.replaceAll('-', ' ');
 
-/* Without the file's name, which stands in the hover text. */
-const failureOf = (run: Run): string => (run.error ?? 'it cannot be read').replace(/^[^\s:]+: /, '');
+/* Without the file's name where the run is called like it. */
+function failureOf(run: Run): string {
+  const error = run.error ?? 'it cannot be read';
+  const file = /^([^\s:]+): /.exec(error);
+  const isNamed = file !== null && run.name.split('/').at(-1) === file[1]!.split('.')[0];
+  return isNamed ? error.slice(file[0].length) : error;
+}
+
+const LONG = 80; // letters that a narrow window shows in one line
 
 function StateCell({ run }: { run: Run }) {
   const told = progressOf(run.progress);
@@ -98,7 +105,15 @@ function StateCell({ run }: { run: Run }) {
     failed: `failed: ${failureOf(run)}`,
   };
   return (
-    <span class={run.state === 'failed' ? 'error' : run.state === 'partial' ? 'warn' : 'quiet'}>
+    <span
+      class={
+        run.state === 'failed'
+          ? `error${failureOf(run).length > LONG ? ' two-lines' : ''}`
+          : run.state === 'partial'
+            ? 'warn'
+            : 'quiet'
+      }
+    >
       {words[run.state] ?? run.state}
     </span>
   );
