@@ -307,12 +307,26 @@ static bool wants_others(struct ingest_run *run)
     return any;
 }
 
+static enum status wait_for_scan(struct ingest *ingest, int64_t deadline_ns, struct error *err)
+{
+    bool in_time = true;
+
+    pthread_mutex_lock(&ingest->lock);
+    while (!ingest->scan_told && in_time && !ingest->stopping)
+        in_time = clock_wait(&ingest->changed, &ingest->lock, deadline_ns);
+    bool told = ingest->scan_told;
+    pthread_mutex_unlock(&ingest->lock);
+    return told ? OK : fail(err, ERR_NOT_READY, "the first scan is under way");
+}
+
 enum status ingest_wait(void *data, struct str run_id, int64_t wait_ms, struct error *err)
 {
     struct ingest *ingest = data;
     int64_t deadline_ns = clock_deadline_ns(wait_ms);
     bool in_time = true;
 
+    if (run_id.count == 0)
+        return wait_for_scan(ingest, deadline_ns, err);
     reopen_lost(ingest, run_id);
     pthread_mutex_lock(&ingest->lock);
     struct ingest_run *run = run_find(ingest, run_id);

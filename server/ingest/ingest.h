@@ -35,7 +35,7 @@ MUST_CHECK enum status ingest_start(const struct ingest_options *options, struct
 void ingest_stop(struct ingest *ingest);
 
 /* For struct services. OK: the run's state is final for now, whatever it is; ERR_NOT_READY when
- * the time is over. */
+ * the time is over. With run_id "" it waits for the end of the first scan. */
 enum status ingest_wait(void *ingest, struct str run_id, int64_t wait_ms, struct error *err);
 enum status ingest_jobs(void *ingest, struct arena *arena, struct job **ret, uint32_t *ret_count);
 enum status ingest_open_file(void *ingest, struct str run_id, struct str path, int *ret_fd,

@@ -95,6 +95,7 @@ struct ingest {
      * of thousands keep the workers waiting. */
     pthread_mutex_t publishing[PUBLISHING_COUNT];
     pthread_mutex_t telling; /* taken before lock: what is told last is what holds */
+    bool scan_told;          /* the catalog knows that every root's first scan has ended */
     struct ingest_root *roots;
     pthread_t *workers;
     unsigned worker_count;

@@ -317,6 +317,12 @@ void ingest_tell_scan(struct ingest *ingest, bool active)
     pthread_mutex_unlock(&ingest->lock);
     state.active |= !state.done_once; /* a root that nobody looked at yet is no idle one */
     catalog_set_scan(ingest->catalog, state);
+    if (state.done_once) {
+        pthread_mutex_lock(&ingest->lock);
+        ingest->scan_told = true;
+        pthread_cond_broadcast(&ingest->changed);
+        pthread_mutex_unlock(&ingest->lock);
+    }
     pthread_mutex_unlock(&ingest->telling);
 }
 

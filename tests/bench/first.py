@@ -73,8 +73,7 @@ class Tool:
                 connection.request("GET", path + ("?" + urllib.parse.urlencode(query, safe="@,:") if query else ""))
                 reply = connection.getresponse()
                 body = reply.read()
-                unlisted = reply.status == 404 and b"no run has been found yet" in body  # a bucket whose list is on its way
-                if (reply.status == 503 or unlisted) and time.perf_counter() - self.begin < WAIT_S:  # still being read
+                if reply.status == 503 and time.perf_counter() - self.begin < WAIT_S:  # still being read
                     continue
                 if reply.status != 200 or not body:
                     raise RuntimeError(f"{path} {query}: {reply.status} {body[:200]!r}")

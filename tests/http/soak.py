@@ -95,10 +95,26 @@ def ask_path(server, target):
     return ask(server, path + ("?" + query if query else ""))
 
 
+def anonymous(process):
+    """What the process has of its own, in KB: the stacks of its threads, each beside the page that guards it, and all else. A stack
+    keeps the pages of the deepest question its thread has answered; their sum is bounded by threads times the stack's size."""
+    stacks = other = 0
+    guarded = is_stack = False
+    for line in (process / "smaps").read_text().splitlines():
+        word, _, rest = line.partition(" ")
+        if not word.endswith(":"):
+            is_stack, guarded = guarded and len(rest.split()) == 4, rest.startswith("---p")
+        elif word == "Anonymous:":
+            kb = int(rest.split()[0])
+            stacks, other = (stacks + kb, other) if is_stack else (stacks, other + kb)
+    return stacks, other
+
+
 def figures(server):
     process = pathlib.Path(f"/proc/{server.process.pid}")
-    lines = dict(line.split(":", 1) for line in (process / "status").read_text().splitlines() if ":" in line)
-    return {"anonymous KB": int(lines["RssAnon"].split()[0]), "descriptors": len(os.listdir(process / "fd")), "threads": int(lines["Threads"])}
+    stacks, other = anonymous(process)
+    return {"stacks KB": stacks, "all else KB": other, "descriptors": len(os.listdir(process / "fd")),
+            "threads": len(os.listdir(process / "task"))}
 
 
 def main():
@@ -129,6 +145,7 @@ def main():
                if isinstance(status, int) and status >= 500 and status != 503]
     failed += [f"no {what} was answered" for what in sorted({what for what, _ in seen})
                if not any(count for (kind, status), count in seen.items() if kind == what and isinstance(status, int) and status < 300)]
+    late.pop("stacks KB", None)
     for name, values in late.items():
         room = GROWTH_KB_MAX if name.endswith("KB") else GROWTH_COUNT_MAX
         tail = sorted(values[-max(1, len(values) // 4):])

@@ -3,6 +3,7 @@
 """Right after a capture: commands wait until its files rest, and say what for; servers are not idle before they looked."""
 
 import json
+import os
 import pathlib
 import sys
 import time
@@ -118,9 +119,24 @@ def a_server_scans_until_it_has_looked(place):
     harness.until("the end of the scan", lambda: server.fetch("/api/runs")[2]["scan"]["state"] == "idle")
 
 
+def a_question_during_the_first_scan_waits_for_its_end(place):
+    """A place of so many directories that its scan is under way when the server already answers."""
+    for number in range(20000):
+        os.makedirs(place.profiles / f"d{number % 100}" / f"e{number}")
+    place.sample("step_1000", to="zz/step_1000")
+    server = place.serve()
+    state = server.fetch("/api/runs")[2]["scan"]["state"]
+    code, _, answer = server.fetch("/api/run?run=step_1000&wait_ms=1")
+    assert code == 200 or (code, answer["type"]) == (503, "indexing") and "first scan is under way" in answer["detail"], (state, code, answer)
+    code, _, answer = server.fetch("/api/run?run=step_1000")
+    assert code == 200 and "step_1000" in answer["name"], (code, answer)
+    code, _, answer = server.fetch("/api/run?run=nosuch")
+    assert code == 404, (code, answer)
+
+
 if __name__ == "__main__":
     harness.main([a_capture_of_this_moment_is_waited_for, so_is_an_archive_whose_name_promises_nothing,
                   the_newest_run_may_be_one_that_is_not_listed_yet, files_at_rest_are_not_waited_for,
                   a_second_host_that_comes_later_is_waited_for,
                   notes_and_baselines_of_a_young_run_are_written_once_it_is_read, a_post_says_how_long_it_waits,
-                  a_server_scans_until_it_has_looked])
+                  a_server_scans_until_it_has_looked, a_question_during_the_first_scan_waits_for_its_end])

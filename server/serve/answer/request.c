@@ -18,7 +18,8 @@ struct asked_run {
     struct str asked;  /* as it was named */
     struct str run_id; /* resolved */
     bool has_run, has_traces, has_others, others_held;
-    bool is_other;    /* run_id is that of another, which is to be read before it is known which */
+    bool is_other;    /* run_id is that of another, which is to be read before it is known which,
+                       * or "": the first scan is to end before it is known whether there is one */
     bool in_vain;     /* it was waited for, and did not become ready in time */
     bool knows_ranks; /* nothing is unread that may be of its job */
     bool remade;      /* its index was damaged when it was first read for this request */
@@ -116,6 +117,17 @@ void request_choose(struct request *req, struct str run)
     state->at = at;
 }
 
+/* What is not found while the first scan is under way may yet be. */
+static enum status found_later(struct catalog *catalog, struct str asked, struct error *err)
+{
+    if (catalog_scan(catalog).done_once)
+        return err->code;
+    *err = (struct error){0};
+    return fail(err, ERR_NOT_READY,
+                "the first scan is under way and has not found run \"%.*s\" so far: try again",
+                STR_ARG(asked));
+}
+
 enum status request_run(struct request *req, const struct run_record **ret, struct error *err)
 {
     struct request_state *state = req->state;
@@ -129,6 +141,8 @@ enum status request_run(struct request *req, const struct run_record **ret, stru
         enum status status = catalog_resolve(catalog, asked, req->arena, &state->at->run_id,
                                              &state->candidates, err);
 
+        if (status == ERR_NOT_FOUND)
+            status = found_later(catalog, asked, err);
         state->at->is_other = status == ERR_NOT_READY;
         TRY(status);
     }
@@ -602,7 +616,7 @@ bool request_should_wait(const struct request *req)
 {
     const struct asked_run *at = req->state->at;
 
-    return req->services->wait != NULL && at->run_id.count > 0 && !at->in_vain &&
+    return req->services->wait != NULL && (at->run_id.count > 0 || at->is_other) && !at->in_vain &&
            at->wait_count < WAITS_MAX;
 }
 
