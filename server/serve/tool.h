@@ -64,7 +64,7 @@ struct tool {
 
 /* Of ops and kernels: what a reader needs. */
 #define TOOL_OP_COLUMNS                                                                            \
-    "name kind category module scope source count total_ps self_ps share mean_ps p95_ps flops "    \
-    "bytes bound_by"
+    "name kind category module scope source phase count total_ps self_ps share mean_ps p95_ps "    \
+    "flops bytes bound_by"
 
 #endif

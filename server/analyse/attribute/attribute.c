@@ -489,6 +489,7 @@ enum status attribute(const struct trace *trace, struct scratch *scratch,
     entries_nest(&work);
     calls_find(&work, told_count); /* by when executions began */
     entries_first(&work);
+    phases_find(&work);
     drop_rest(&work);
     *ret = (struct attribution){
         .ops = work.ops,

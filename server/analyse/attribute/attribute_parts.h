@@ -9,6 +9,7 @@
  *   time      attribute_time.c     in time order: executions, nesting, first events
  *             attribute_bodies.c   ends and nesting on host threads, by the HLO
  *   calls     attribute_calls.c    by order: which call on the host each execution came from
+ *   phases    attribute_phases.c   what part of a step an op is, by the HLO
  *   totals    attribute_totals.c   what tables over the whole trace say
  *             attribute_kernels.c  and tables of kernels
  */
@@ -184,6 +185,7 @@ void entries_place(struct attribute_work *work);
 void calls_find(struct attribute_work *work, uint32_t told_count);
 void entries_nest(struct attribute_work *work); /* true ends, executions' hulls, self times */
 void entries_first(struct attribute_work *work);
+void phases_find(struct attribute_work *work); /* of ops whose scopes do not tell */
 
 /* What the HLO of this file's programs tells of ops on host threads; NULL: it has devices. */
 struct bodies;

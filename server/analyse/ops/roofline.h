@@ -56,8 +56,9 @@ struct roofline {
 /* Why no op of the run has FLOPs and bytes; "" some have, or nobody has looked yet. */
 struct str roofline_missing(const struct run_traces *run);
 
-/* Columns: key name kind category module scope source type count total_ps self_ps share flops bytes
- * intensity flops_per_s bytes_per_s roof_flops_per_s peak_share bound_by counted. Default sort:
+/* Columns: key name kind category module scope source phase type count total_ps self_ps share flops
+ * bytes intensity flops_per_s bytes_per_s roof_flops_per_s peak_share bound_by counted. Default
+ * sort:
  * "-self_ps,name". */
 MUST_CHECK enum status roofline(const struct run_traces *run, const struct restriction *restriction,
                                 const struct page *page, struct arena *arena, struct table *ret,

@@ -40,9 +40,9 @@ struct top_question {
 };
 
 /* ERR_INVALID for an unknown `by` or sort column. Columns: key name kind category module scope
- * source count event_count total_ps self_ps share cumulative_share mean_ps stdev_ps min_ps p50_ps
- * p95_ps max_ps flops bytes flops_per_s bytes_per_s bound_by peak_share on_path_ps slack_ps; an
- * unknown cell is CELL_NULL with its reason. Default sort: "-self_ps,name". */
+ * source phase count event_count total_ps self_ps share cumulative_share mean_ps stdev_ps min_ps
+ * p50_ps p95_ps max_ps flops bytes flops_per_s bytes_per_s bound_by peak_share on_path_ps slack_ps;
+ * an unknown cell is CELL_NULL with its reason. Default sort: "-self_ps,name". */
 MUST_CHECK enum status top(const struct run_traces *run, const struct restriction *restriction,
                            const struct top_question *question, const struct page *page,
                            struct arena *arena, struct table *ret, struct error *err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cells of a row of /api/top: sums, shares, spreads and what the row's op says. */
+#include "analyse/hlo/phase.h"
 #include "analyse/hlo/scope.h"
 #include "analyse/ops/top_parts.h"
 
@@ -11,6 +12,7 @@ const struct column top_columns[] = {
     [TOP_MODULE] = {"module", "Module", UNIT_TEXT, false},
     [TOP_SCOPE] = {"scope", "Scope", UNIT_TEXT, false},
     [TOP_SOURCE] = {"source", "Source", UNIT_TEXT, false},
+    [TOP_PHASE] = {"phase", "Phase", UNIT_TEXT, false},
     [TOP_COUNT] = {"count", "Count", UNIT_COUNT, true},
     [TOP_EVENT_COUNT] = {"event_count", "Events", UNIT_COUNT, false},
     [TOP_TOTAL] = {"total_ps", "Total", UNIT_PS, true},
@@ -85,6 +87,22 @@ static struct cell op_cell(const struct top_work *work, const struct top_row *ro
         return text_or_reason(trace_name(host->trace, op->source),
                               STR("the instruction has no source line"));
     }
+}
+
+static struct cell phase_cell(const struct top_work *work, const struct top_row *row)
+{
+    enum op_phase phase = OP_PHASE_UNKNOWN;
+
+    if (work->by > BY_CATEGORY)
+        return cell_null(STR("these are recorded slices, not ops: group by op"));
+    if ((row->phases & (row->phases - 1)) != 0)
+        return cell_null(str_of(mixed));
+    while (phase + 1 < OP_PHASE_COUNT && row->phases >> (phase + 1) != 0)
+        phase++;
+    return phase != OP_PHASE_UNKNOWN
+               ? cell_text(str_of(phase_word(phase)))
+               : cell_null(STR("neither its scope nor the calls that made it name a part of a "
+                               "training step"));
 }
 
 static const char of_ops[] = "rows of modules count executions, whose durations are not measured: "
@@ -182,6 +200,8 @@ struct cell top_cell(const void *data, uint32_t index, uint32_t column)
     case TOP_SCOPE:
     case TOP_SOURCE:
         return op_cell(work, row, (enum top_column)column);
+    case TOP_PHASE:
+        return phase_cell(work, row);
     case TOP_FLOPS:
     case TOP_BYTES:
     case TOP_FLOP_RATE:

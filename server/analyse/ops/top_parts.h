@@ -31,6 +31,7 @@ enum top_column {
     TOP_MODULE,
     TOP_SCOPE,
     TOP_SOURCE,
+    TOP_PHASE,
     TOP_COUNT,
     TOP_EVENT_COUNT,
     TOP_TOTAL,
@@ -74,6 +75,7 @@ struct top_row {
     int32_t device;
     struct str key, name;
     enum kind kind;              /* of the first of it */
+    uint32_t phases;             /* a bit each, enum op_phase, of its ops */
     int64_t kind_ps[KIND_COUNT]; /* of its self time */
     uint64_t count, event_count;
     int64_t total_ps, self_ps, whole_ps; /* inside; inside; of whole slices */

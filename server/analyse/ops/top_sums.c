@@ -2,6 +2,7 @@
 /* The first walk: sums by group, then by row. */
 #include <stdlib.h>
 
+#include "analyse/hlo/phase.h"
 #include "analyse/ops/top_parts.h"
 #include "trace/ps.h"
 
@@ -317,6 +318,10 @@ static void add_groups(struct top_work *work, struct top_host *host)
         add_to_row(&work->rows[row], tally,
                    is_op ? host->selection->host->attribution->ops[group].kind
                          : (enum kind)tally->kind);
+        if (is_op)
+            work->rows[row].phases |=
+                1u << phase_of_op(host->selection->host->trace,
+                                  &host->selection->host->attribution->ops[group]);
         if (work->question->paths != NULL && work->by <= BY_API)
             add_path(work, host, group, &work->rows[row].path);
         if (work->by <= BY_CATEGORY && host->costs != NULL)

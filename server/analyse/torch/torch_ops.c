@@ -34,6 +34,7 @@ struct state {      /* of what stands in a slice */
     uint32_t cost;
     slice_id instance; /* slice of the innermost op */
     uint8_t phase;
+    bool in_module;  /* of torch.nn */
     bool is_counted; /* the cost is known */
     bool has_counted_inside;
 };
@@ -296,8 +297,23 @@ static uint32_t cost_of(struct torch_ops *ops, name_id name, event_id event)
     return known;
 }
 
-static enum op_phase phase_of(unsigned words, enum category category, enum op_phase around)
+/* Does autograd draw an arrow from it to its gradient? */
+static bool has_gradient(const struct torch_ops *ops, slice_id slice)
 {
+    const struct trace *trace = ops->trace;
+
+    for (uint64_t i = flow_first_from(trace, slice);
+         i < trace->flow_count && trace->flows[i].from == slice; i++)
+        if (trace->flows[i].kind == ops->arrow)
+            return true;
+    return false;
+}
+
+static enum op_phase phase_of(const struct torch_ops *ops, unsigned words, enum category category,
+                              const struct state *state, slice_id slice)
+{
+    enum op_phase around = (enum op_phase)state->phase;
+
     if ((words & WORD_COMMUNICATION) != 0 && category != CATEGORY_PYTHON)
         return OP_PHASE_COMMUNICATION;
     if ((words & WORD_RECOMPUTED) != 0)
@@ -306,7 +322,10 @@ static enum op_phase phase_of(unsigned words, enum category category, enum op_ph
         return OP_PHASE_BACKWARD;
     if ((words & WORD_OPTIMIZER) != 0 && category != CATEGORY_PYTHON)
         return OP_PHASE_OPTIMIZER;
-    return around != OP_PHASE_UNKNOWN || category != CATEGORY_OP ? around : OP_PHASE_FORWARD;
+    if (around != OP_PHASE_UNKNOWN || category != CATEGORY_OP)
+        return around;
+    return !ops->has_arrows || state->in_module || has_gradient(ops, slice) ? OP_PHASE_FORWARD
+                                                                            : OP_PHASE_UNKNOWN;
 }
 
 static uint32_t add_state(struct torch_ops *ops, struct state state)
@@ -390,11 +409,12 @@ static uint32_t enter(struct torch_ops *ops, const struct launch_call *at, slice
         return around;
 
     unsigned words = words_of(ops, at->name);
-    enum op_phase phase = phase_of(words, category, (enum op_phase)state.phase);
+    enum op_phase phase = phase_of(ops, words, category, &state, slice);
 
     if (category == CATEGORY_PYTHON && (words & WORD_MODULE) == 0 && phase == state.phase)
         return around;
     state.phase = (uint8_t)phase;
+    state.in_module |= (words & WORD_MODULE) != 0;
     if ((words & WORD_MODULE) != 0 || (category == CATEGORY_MARK && (words & WORD_PLACE) != 0))
         state.path = join(ops, state.path, at->name, element_of(ops, at->name, words));
     if (phase == OP_PHASE_BACKWARD && (words & WORD_BACKWARD) != 0 && category == CATEGORY_OP) {

@@ -15,7 +15,9 @@
  *   CheckpointFunctionBackward, checkpoint.py: recompute_fn recomputation, until autograd again
  *   Optimizer.step#AdamW.step                               optimizer
  *   c10d::allreduce_, record_param_comms                    communication
- *   else                                                    forward
+ *   in an nn.Module, or with an arrow to its gradient       forward
+ *   else, in a trace without such arrows                    forward
+ *   else (copies of inputs, clipping, metrics)              unknown
  *
  * Of Kineto's categories cpu_op (Operator before 2022), python_function and user_annotation.
  */

@@ -158,7 +158,8 @@ static enum status make_view_of_run(const struct run_traces *run, const struct p
 static const struct view views[] = {
     {.name = "roofline",
      .columns =
-         "key name kind category module scope source type #count #total_ps #self_ps %share %flops "
+         "key name kind category module scope source phase type #count #total_ps #self_ps %share "
+         "%flops "
          "%bytes %intensity %flops_per_s %bytes_per_s %roof_flops_per_s %peak_share bound_by "
          "counted",
      .make = make_view_of_run,

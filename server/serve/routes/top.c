@@ -151,8 +151,8 @@ static enum status make_modules(const struct run_traces *run, const struct page 
 }
 
 #define VIEW_COLUMNS                                                                               \
-    "key name kind category module scope source #count #event_count #total_ps #self_ps %share "    \
-    "%cumulative_share #mean_ps #stdev_ps #min_ps #p50_ps #p95_ps #max_ps %flops %bytes "          \
+    "key name kind category module scope source phase #count #event_count #total_ps #self_ps "     \
+    "%share %cumulative_share #mean_ps #stdev_ps #min_ps #p50_ps #p95_ps #max_ps %flops %bytes "   \
     "%flops_per_s %bytes_per_s bound_by %peak_share #on_path_ps #slack_ps"
 
 static const struct view views[] = {

@@ -13,6 +13,7 @@ const row = (name: string, more: Partial<RooflineRow> = {}): RooflineRow => ({
   module: null,
   scope: null,
   source: null,
+  phase: null,
   type: 'bf16',
   count: 1,
   total_ps: 1e9,

@@ -229,6 +229,7 @@ export interface TopRow {
   module: string | null;
   scope: string | null;
   source: string | null;
+  phase: string | null; // of a training step
   count: number;
   event_count: number;
   total_ps: Ps;

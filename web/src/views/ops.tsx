@@ -152,7 +152,10 @@ function columnsOf(rows: readonly TopRow[], by: string, counted: string | null |
       cell: (row) => inScale(row[key], self),
       exact: (row) => (row[key] === null || row[key] === undefined ? unknown(row, key) : timeExact(row[key])),
     };
-  const words = (key: 'module' | 'category' | 'kind', more: Partial<Column<TopRow>>): Column<TopRow> | false =>
+  const words = (
+    key: 'module' | 'category' | 'phase' | 'kind',
+    more: Partial<Column<TopRow>>,
+  ): Column<TopRow> | false =>
     by !== key &&
     has(key) && {
       key,
@@ -211,6 +214,7 @@ function columnsOf(rows: readonly TopRow[], by: string, counted: string | null |
       },
     words('category', { from: 1500 }),
     words('module', areNamesShared(rows) ? { from: 1000 } : { optional: true }),
+    words('phase', { optional: true }),
     words('kind', { optional: true }),
     {
       key: 'count',

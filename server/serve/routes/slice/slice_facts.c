@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "analyse/comm/transfers.h"
+#include "analyse/hlo/phase.h"
 #include "analyse/ops/kernels.h"
 #include "analyse/scan/module_names.h"
 #include "base/bisect.h"
@@ -49,6 +50,10 @@ static void put_op(struct json *json, const struct subject *subject, const struc
     put_name_or_null(json, subject, "scope", op->scope);
     put_name_or_null(json, subject, "source", op->source);
     put_name_or_null(json, subject, "category", op->category);
+    enum op_phase phase = phase_of_op(subject->host->trace, op);
+
+    json_put_text_or_null(json, "phase",
+                          phase == OP_PHASE_UNKNOWN ? STR("") : str_of(phase_word(phase)));
     json_key(json, "device");
     if (entry->device >= 0)
         json_add_integer(json, entry->device);
@@ -68,8 +73,8 @@ static void put_op(struct json *json, const struct subject *subject, const struc
 
 static void put_no_op(struct json *json)
 {
-    static const char *const members[] = {"op",       "module", "scope",      "source",
-                                          "category", "device", "attributed", "execution"};
+    static const char *const members[] = {"op",    "module", "scope",      "source",   "category",
+                                          "phase", "device", "attributed", "execution"};
 
     for (size_t i = 0; i < COUNT(members); i++)
         json_put_null(json, members[i]);

@@ -80,7 +80,17 @@ static void make(struct made_run *run)
     kernel(run, stream, 1200, 10, "reduce", 3);
     kernel(run, stream, 1300, 10, "gemm", 4);
     kernel(run, stream, 1400, 10, "update", 5);
-    run_slice(run, stream, 1500, 10, "alone", KIND_COMPUTE);
+    thing(run, thread, 400, 10, "aten::clip", "cpu_op");
+    launch(run, thread, 402, 6);
+    thing(run, thread, 420, 20, "aten::loss", "cpu_op");
+    arrow(run, FLOW_FROM, "fwdbwd", 10);
+    thing(run, thread, 422, 10, "aten::sub", "cpu_op");
+    launch(run, thread, 424, 7);
+    thing(run, autograd, 450, 20, "LossBackward0", "cpu_op");
+    arrow(run, FLOW_TO, "fwdbwd", 10);
+    kernel(run, stream, 1500, 10, "clip", 6);
+    kernel(run, stream, 1600, 10, "sub", 7);
+    run_slice(run, stream, 1700, 10, "alone", KIND_COMPUTE);
     run_finish(run);
 }
 
@@ -120,6 +130,10 @@ static void callers(void **state)
          OP_PHASE_BACKWARD, 60, COST_SHAPES},
         {"nobody counts it", "custom::update", "", "custom::update", OP_PHASE_OPTIMIZER, -1,
          COST_NO_FORMULA},
+        {"no module, no gradient", "aten::clip", "", "aten::clip", OP_PHASE_UNKNOWN, -1,
+         COST_NO_FORMULA},
+        {"in what has a gradient", "aten::sub", "", "aten::sub", OP_PHASE_FORWARD, -1,
+         COST_NO_SHAPES},
         {"no call", "", "", "", OP_PHASE_UNKNOWN, -1, COST_NO_CALLER},
     };
     struct made_run run;
