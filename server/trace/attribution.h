@@ -10,7 +10,7 @@
 
 #include "trace/trace.h"
 
-enum { ATTRIBUTION_VERSION = 15 };
+enum { ATTRIBUTION_VERSION = 16 };
 
 #define NO_OP UINT32_MAX
 #define NO_EXECUTION UINT32_MAX
