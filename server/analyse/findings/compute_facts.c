@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyse/hlo/fault.h"
 #include "decode/hlo/hlo_detail.h"
 #include "trace/ps.h"
 
@@ -53,91 +54,9 @@ static bool is_constant(const struct hlo_module *module, uint32_t instruction)
             str_equal(module->instructions[instruction].opcode, STR("iota")));
 }
 
-static uint32_t operand_of(const struct hlo_module *module, uint32_t instruction, uint64_t index)
-{
-    const struct hlo_instruction *of = &module->instructions[instruction];
-
-    return index < of->operand_count ? module->operands[of->first_operand + index] : HLO_NONE;
-}
-
-static bool is_a(const struct hlo_module *module, uint32_t instruction, const char *opcode)
-{
-    return instruction != HLO_NONE &&
-           str_equal(module->instructions[instruction].opcode, str_of(opcode));
-}
-
-static uint32_t root_of(const struct hlo_module *module, uint32_t computation)
-{
-    const struct hlo_computation *of = &module->computations[computation];
-
-    for (uint32_t i = of->first; i < of->first + of->count; i++)
-        if (module->instructions[i].is_root)
-            return i;
-    return HLO_NONE;
-}
-
-/* Does each turn of the loop give that part of its state on as it was? */
-static bool is_given_on(const struct hlo_module *module, uint32_t body, uint64_t part)
-{
-    uint32_t root = root_of(module, body);
-    uint32_t given = is_a(module, root, "tuple") ? operand_of(module, root, part) : HLO_NONE;
-    struct hlo_detail detail;
-
-    if (!is_a(module, given, "get-tuple-element") ||
-        !is_a(module, operand_of(module, given, 0), "parameter"))
-        return false;
-    hlo_detail_read(module, &module->instructions[given], &detail);
-    return detail.tuple_part == part;
-}
-
-/* What a loop begins with and writes over, as an accumulator's zeros, must be made each time. */
-static bool is_written_by_loop(const struct hlo_module *module, uint32_t loop, uint32_t made)
-{
-    uint32_t state = operand_of(module, loop, 0);
-    const struct hlo_instruction *of = &module->instructions[loop];
-
-    if (!is_a(module, state, "tuple"))
-        return state == made;
-    for (uint32_t part = 0; part < module->instructions[state].operand_count; part++) {
-        bool given_on = of->called_count > 0;
-
-        if (operand_of(module, state, part) != made)
-            continue;
-        for (uint32_t i = 0; i < of->called_count; i++) {
-            uint32_t called = module->called[of->first_called + i];
-
-            /* A condition gives nothing on, and has no tuple at its root. */
-            if (called != HLO_NONE && is_a(module, root_of(module, called), "tuple"))
-                given_on &= is_given_on(module, called, part);
-        }
-        if (!given_on)
-            return true;
-    }
-    return false;
-}
-
-static bool is_written_over(const struct hlo_module *module, uint32_t made, uint32_t depth)
-{
-    enum { HOPS_MAX = 4 };
-
-    for (uint32_t i = 0; i < module->instruction_count; i++) {
-        const struct hlo_instruction *user = &module->instructions[i];
-
-        if (is_a(module, i, "while") && is_written_by_loop(module, i, made))
-            return true;
-        if ((is_a(module, i, "dynamic-update-slice") || is_a(module, i, "scatter")) &&
-            operand_of(module, i, 0) == made)
-            return true;
-        if (depth < HOPS_MAX && user->operand_count == 1 && operand_of(module, i, 0) == made &&
-            (is_a(module, i, "bitcast") || is_a(module, i, "copy")) &&
-            is_written_over(module, i, depth + 1))
-            return true;
-    }
-    return false;
-}
-
 /* Control flow and what the compiler calls for its effects is not meant. */
-static bool is_of_constants(const struct hlo_module *module, const struct hlo_instruction *of)
+static bool is_of_constants(const struct hlo_module *module, const struct hlo_instruction *of,
+                            struct arena *arena)
 {
     static const char *const meant[] = {"fusion", "broadcast", "dot", "convolution", "iota"};
     bool found = false;
@@ -146,7 +65,7 @@ static bool is_of_constants(const struct hlo_module *module, const struct hlo_in
         found |= str_equal(of->opcode, str_of(meant[i]));
     for (uint32_t i = 0; i < of->operand_count; i++)
         found &= is_constant(module, module->operands[of->first_operand + i]);
-    return found && !is_written_over(module, (uint32_t)(of - module->instructions), 0);
+    return found && !fault_is_written_over(module, (uint32_t)(of - module->instructions), arena);
 }
 
 static double filled(uint64_t size, uint64_t tile)
@@ -187,13 +106,13 @@ static void look_at_dot(const struct hlo_module *module, const struct hlo_instru
 }
 
 static void look_at(const struct hlo_module *module, uint32_t instruction, bool is_tpu,
-                    struct op_shapes *ret)
+                    struct arena *arena, struct op_shapes *ret)
 {
     const struct hlo_instruction *of = &module->instructions[instruction];
     uint32_t called = of->called_count > 0 ? module->called[of->first_called] : HLO_NONE;
 
     ret->known = true;
-    ret->is_of_constants = is_of_constants(module, of);
+    ret->is_of_constants = is_of_constants(module, of, arena);
     if (str_equal(of->opcode, STR("dot")))
         look_at_dot(module, of, is_tpu, ret);
     if (!str_equal(of->opcode, STR("fusion")) || called == HLO_NONE)
@@ -236,7 +155,7 @@ static void look_at_program(const struct host_trace *host, program_id id, const 
                                  : HLO_NONE;
 
             if (found != HLO_NONE)
-                look_at(&module, found, is_tpu, &ret->ops[order[i]].shapes);
+                look_at(&module, found, is_tpu, arena, &ret->ops[order[i]].shapes);
         }
     arena_destroy(arena);
 }

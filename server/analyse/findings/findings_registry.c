@@ -4,6 +4,7 @@
 #include "analyse/findings/findings.h"
 
 extern const struct rule rules_capture[];
+extern const struct rule rules_fault[];
 extern const struct rule rules_comm[];
 extern const struct rule rules_compute[];
 extern const struct rule rules_comm_rate[];
@@ -27,6 +28,7 @@ extern const struct rule rules_in_steps[];
 const struct rule *const rule_themes[] = {
     rules_capture,
     rules_compute,
+    rules_fault,
     rules_launch,
     rules_dispatch,
     rules_comm,

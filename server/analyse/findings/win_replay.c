@@ -41,6 +41,13 @@ static const struct {
     {"layout-copies", BY_OP, KIND_COMPUTE},
     {"off-tile-shapes", BY_OP, KIND_COMPUTE},
     {"small-memory-bound-ops", BY_OP, KIND_COMPUTE},
+    {"undonated-copies", BY_OP, KIND_COMPUTE},
+    {"overwrite-copies", BY_OP, KIND_COMPUTE},
+    {"returned-copies", BY_OP, KIND_COMPUTE},
+    {"one-hot-products", BY_OP, KIND_COMPUTE},
+    {"widened-to-f64", BY_OP, KIND_COMPUTE},
+    {"repeated-gathers", BY_KIND, KIND_COMMUNICATION},
+    {"wide-collectives", BY_KIND, KIND_COMMUNICATION},
 };
 
 /* By how much the time of a kind shrinks that the counted steps hold. */

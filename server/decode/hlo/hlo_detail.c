@@ -166,6 +166,9 @@ static void read_proto(struct bytes message, struct hlo_detail *ret)
         case 51:
             read_precision(field.bytes, ret);
             break;
+        case 63:
+            ret->direction = pb_text(&field);
+            break;
         }
     }
 }
@@ -274,6 +277,8 @@ static void read_attribute(struct str key, struct str value, struct hlo_detail *
         ret->is_highest_precision = str_contains(value, STR("highest"));
     } else if (str_equal(key, STR("backend_config"))) {
         ret->backend_config = hlo_unquoted(value);
+    } else if (str_equal(key, STR("direction"))) {
+        ret->direction = value;
     }
 }
 

@@ -8,6 +8,7 @@
  *   Instruction  9 parameter  13 tuple's part  15 window  16 convolution's dimensions
  *                30 dot's dimensions  32 transform's lengths*  43 backend config
  *                50 feature groups  51 precision { 1 of operands* }  61 batch groups
+ *                63 direction of a comparison
  *   Dimensions   3 kernel's input feature  4 kernel's output feature  6 kernel's spatial*
  *                7 input's batch  8 input's feature  9 output's batch  10 output's feature
  *                11 input's spatial*  12 output's spatial*
@@ -44,6 +45,7 @@ struct hlo_detail {
     struct hlo_list transform_lengths;
     bool is_highest_precision;
     struct str backend_config; /* JSON; in a text as it stands there */
+    struct str direction;      /* of a comparison: "EQ" */
 };
 
 void hlo_detail_read(const struct hlo_module *module, const struct hlo_instruction *instruction,
