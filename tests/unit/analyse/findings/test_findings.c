@@ -198,7 +198,7 @@ static void times_are_of_rules(void **state)
     for (uint32_t theme = 0; theme < rule_theme_count; theme++)
         for (const struct rule *rule = rule_themes[theme]; rule->name != NULL; rule++)
             count += win_time_of(rule->name) != 0;
-    CHECK_INT("rules that win", count, 41);
+    CHECK_INT("rules that win", count, 50);
 }
 
 static void as_table(void **state)
