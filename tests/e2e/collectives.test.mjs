@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Collectives beneath hosts: the sentence, the picture of arrivals and the table say what the server says. */
 import assert from 'node:assert/strict';
-import { openPage, settle } from './browser.mjs';
+import { openPage, settle, until } from './browser.mjs';
 
 const row = (name, exposed, more) => ({
   name,
@@ -48,6 +48,7 @@ const arrival = (turn, device, start, length, wait) => ({
   slice: `aaaaaaaa-${device}`,
 });
 const page_of = (rows, more) => ({ rows, row_count: rows.length, next: null, notes: [], approx: [], ...more });
+const spokenOf = async (chart) => (await chart.getAttribute('aria-valuetext')).replaceAll('\u202f', ' ');
 const words = async (page) => (await page.locator('.collectives').innerText()).replaceAll('\u202f', ' ');
 
 export const tests = {
@@ -94,6 +95,24 @@ export const tests = {
       await page.locator('.collectives .toolbar select').first().selectOption('axis');
       await settle(page);
       assert.equal(new URL(page.url()).searchParams.get('collectives'), 'axis');
+      await page.goBack();
+      await settle(page);
+      const chart = page.getByRole('slider', { name: /^Arrival times in 2 executions/ });
+      const told = async (key, text) => {
+        await page.keyboard.press(key);
+        await until(page, `${key}: ${text}`, async () => (await spokenOf(chart)) === text);
+      };
+      await chart.focus();
+      await told('ArrowDown', 'device 1, execution 0: 2.00 ms, came last');
+      await told('ArrowRight', 'device 1, execution 1: 2.00 ms, came last');
+      await told('ArrowDown', 'device 1, execution 1: 2.00 ms, came last'); // the lowest
+      await told('ArrowUp', 'device 0, execution 1: 4.00 ms, waits 2.00 ms');
+      assert.match(
+        (await page.locator('.tooltip').innerText()).replaceAll('\u202f', ' '),
+        /waits 2\.00 ms for the last/,
+      );
+      await page.keyboard.press('Enter');
+      await until(page, 'its slice', (now) => now.view === 'timeline' && now.slice === 'aaaaaaaa-0');
       await page.goBack();
       await settle(page);
       const box = await page.locator('.collectives .canvas-box').boundingBox();

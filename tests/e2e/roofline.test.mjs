@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Roofline: the sentence, the picture and the table say what the server says. */
 import assert from 'node:assert/strict';
-import { openPage, settle } from './browser.mjs';
+import { openPage, settle, until } from './browser.mjs';
 
 const row = (name, more) => ({
   key: name,
@@ -115,6 +115,19 @@ export const tests = {
       assert.equal(await page.locator('.roofline-chart .roof').count(), 2);
       await page.locator('.roofline-chart circle').last().click();
       assert.equal(new URL(page.url()).searchParams.get('key'), 'add.1');
+      const chart = page.getByRole('slider', { name: /^2 ops by arithmetic rate/ });
+      await chart.focus();
+      for (const [key, op] of [
+        ['Home', 'dot.63'],
+        ['ArrowRight', 'add.1'],
+        ['ArrowLeft', 'dot.63'],
+      ]) {
+        await page.keyboard.press(key);
+        await until(page, `${key} leads to ${op}`, (now) => now.key === op);
+        await until(page, 'it is told', async () => (await chart.getAttribute('aria-valuetext')).startsWith(op));
+        assert.match(await page.locator('.tooltip').innerText(), new RegExp(`^${op.replace('.', '\\.')} `));
+        assert.equal(await page.locator('.roofline-chart circle.focused').count(), 1);
+      }
       assert.deepEqual(complaints, []);
     } finally {
       await context.close();

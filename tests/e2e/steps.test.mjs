@@ -117,6 +117,21 @@ export const tests = {
       await page.waitForFunction(() =>
         /came last: others wait up to/.test(document.querySelector('.tooltip')?.textContent ?? ''),
       );
+      const grid = page.getByRole('slider', { name: /^How late each of 2 came in 6 steps/ });
+      await grid.focus();
+      for (const [key, text] of [
+        ['ArrowRight', /^step 1 on hostA: /],
+        ['ArrowDown', /^step 1 on hostB: .*, came last$/],
+        ['Home', /^step 0 on hostA: /],
+        ['ArrowUp', /^step 0 on hostA: /],
+        ['End', /^step 5 on hostB: /],
+      ]) {
+        await page.keyboard.press(key);
+        await until(page, `${key} tells`, async () => text.test(await grid.getAttribute('aria-valuetext')));
+      }
+      assert.match(await page.locator('.tooltip').innerText(), /came last: others wait up to/);
+      await page.keyboard.press('Enter');
+      await until(page, 'that step', (now) => now.view === 'timeline' && now.window !== undefined);
       assert.deepEqual(complaints, []);
     } finally {
       await context.close();

@@ -78,6 +78,7 @@ test('a grid numbers its steps evenly, none beyond its edge', () => {
       steps,
       cells: new Map(),
       late: () => 0,
+      chosen: null,
       latest: 0,
       width: 1248,
       ratio: 1,

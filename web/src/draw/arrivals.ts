@@ -20,6 +20,7 @@ export interface ArrivalScene {
   laneOf: (row: Arrival) => string;
   turns: readonly Turn[];
   groups: number;
+  chosen: { turn: number; lane: number } | null; // by keys
   width: number;
   ratio: number;
   tokens: Tokens;
@@ -40,6 +41,16 @@ export function arrivalAt(
   const turn = Math.floor((x - NAMES) / (size + GAP));
   const lane = Math.floor((y - LABELS) / ARRIVAL_ROW);
   return turn >= 0 && turn < scene.turns.length && lane >= 0 && lane < scene.lanes.length ? { turn, lane } : null;
+}
+
+/* Where the words of a device's execution stand: the begin of its lane in that panel, beneath it. */
+export function arrivalPlace(
+  scene: Pick<ArrivalScene, 'turns' | 'width'>,
+  turn: number,
+  lane: number,
+): { x: number; y: number } {
+  const x = NAMES + turn * (panelSize(scene.turns.length, scene.width) + GAP);
+  return { x, y: LABELS + (lane + 1) * ARRIVAL_ROW };
 }
 
 function panelSize(panels: number, width: number): number {
@@ -71,6 +82,11 @@ export function paintArrivals(canvas: HTMLCanvasElement, scene: ArrivalScene): v
     context.fillRect(left - 1, LABELS, 1, lanes.length * ARRIVAL_ROW);
     for (const row of turn.arrivals) paintRun(context, scene, turn, row, left, size / longest);
   });
+  if (scene.chosen === null) return;
+  const { x, y } = arrivalPlace(scene, scene.chosen.turn, scene.chosen.lane);
+  context.strokeStyle = tokens.accent;
+  context.lineWidth = 2;
+  context.strokeRect(x - 2, y - ARRIVAL_ROW, size + 4, ARRIVAL_ROW);
 }
 
 function paintRun(

@@ -33,6 +33,7 @@ export interface GridScene {
   cells: ReadonlyMap<string, HostStep>; // "lane step" by index
   late: (cell: HostStep) => number; // ps
   latest: number;
+  chosen: { lane: number; step: number } | null; // by keys
   width: number;
   ratio: number;
   tokens: Tokens;
@@ -68,6 +69,11 @@ export function gridAt(
   return step >= 0 && step < steps && lane >= 0 && lane < lanes ? { lane, step } : null;
 }
 
+/* Where the words of a cell stand: its middle, beneath it. */
+export function gridPlace(layout: GridLayout, lane: number, step: number): { x: number; y: number } {
+  return { x: layout.left + (step + 0.5) * layout.pitch, y: LABELS + (lane + 1) * layout.row };
+}
+
 function fit(context: CanvasRenderingContext2D, words: string, room: number): string {
   let text = words;
   while (text.length > 1 && context.measureText(text).width > room) text = `${text.slice(0, -2)}…`;
@@ -99,6 +105,11 @@ export function paintGrid(canvas: HTMLCanvasElement, scene: GridScene): void {
     if (row % apart === 0) context.fillText(fit(context, lane, NAMES - 12), 0, top + layout.row / 2 + 4);
     steps.forEach((_step, column) => paintCell(context, scene, layout, row, column, top));
   });
+  if (scene.chosen === null) return;
+  context.strokeStyle = tokens.accent;
+  context.lineWidth = 2;
+  const left = layout.left + scene.chosen.step * layout.pitch;
+  context.strokeRect(left, LABELS + scene.chosen.lane * layout.row, Math.max(3, layout.pitch - 1), layout.row);
 }
 
 function paintCell(

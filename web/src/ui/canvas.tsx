@@ -9,6 +9,7 @@ import { onResize } from './size';
 export interface Slider {
   at: number;
   count: number;
+  across?: number; // of a picture with lanes: places in one, so that up and down lead to the next
   words: string;
   onKey: (at: number, box: DOMRect) => void;
   onEnter?: () => void;
@@ -27,22 +28,25 @@ interface Props {
 
 const FAR = 10; // steps of a page key
 
-function moved(key: string, { at, count }: Slider): number | null {
+function moved(key: string, { at, count, across }: Slider): number | null {
   const far = Math.max(1, Math.round(count / FAR));
   const by: Record<string, number> = {
     ArrowLeft: -1,
-    ArrowDown: -1,
+    ArrowDown: across ?? -1,
     ArrowRight: 1,
-    ArrowUp: 1,
+    ArrowUp: across === undefined ? 1 : -across,
     PageDown: -far,
     PageUp: far,
     Home: -count,
     End: count,
   };
-  return by[key] === undefined ? null : Math.max(0, Math.min(count - 1, at + by[key]!));
+  const to = by[key] === undefined ? null : at + by[key];
+  const isOutside = to === null || ((key === 'ArrowDown' || key === 'ArrowUp') && (to < 0 || to >= count));
+  return isOutside ? null : Math.max(0, Math.min(count - 1, to));
 }
 
-const sliderProps = (slider: Slider) => ({
+/* Of any element that is walked so. */
+export const sliderProps = (slider: Slider) => ({
   role: 'slider' as const,
   tabIndex: 0,
   'aria-valuemin': 0,

@@ -3,10 +3,12 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { go } from '../data/place';
 import type { Roof, Roofline } from '../data/types';
-import { count, rate, share, significant, THIN } from '../model/numbers';
+import { count, plural, rate, share, significant, THIN } from '../model/numbers';
 import { pointsOf, rangesOf, roofLines, roofsOf, roofWords, type Point, type Range } from '../model/roofline';
 import { shown } from '../model/cut';
+import { sliderProps, type Slider } from '../ui/canvas';
 import { onResize } from '../ui/size';
+import { hideTip, showTip } from '../ui/tooltip';
 
 const HEIGHT = 300;
 const MARGIN = { left: 88, right: 16, top: 12, bottom: 34 };
@@ -100,15 +102,33 @@ export function RooflineChart({ data, focused }: { data: Roofline; focused: stri
   const names = labelled(points, xOf, yOf);
   const largest = Math.max(1e-9, ...points.map((point) => point.share));
   const radiusOf = (point: Point): number => Math.max(RADIUS_MIN, RADIUS_MAX * Math.sqrt(point.share / largest));
+  const walked = [...points].sort((a, b) => b.share - a.share);
+  const at = Math.max(
+    0,
+    walked.findIndex((point) => point.row.key === focused),
+  );
+  const slider: Slider = {
+    at,
+    count: walked.length,
+    words: walked.length > 0 ? pointTip(walked[at]!) : '',
+    onKey: (index, rect) => {
+      const point = walked[index]!;
+      go({ key: point.row.key }, 'replace');
+      showTip(pointTip(point), rect.left + xOf(point), rect.top + yOf(point) + radiusOf(point));
+    },
+  };
   return (
-    <div ref={box} class="roofline-chart">
+    <div
+      ref={box}
+      class="roofline-chart"
+      {...(walked.length > 0 && {
+        ...sliderProps(slider),
+        'aria-label': `${plural(points.length, 'op')} by arithmetic rate and intensity, longest first; the table below has the same numbers`,
+        onBlur: hideTip,
+      })}
+    >
       {width > 0 && (
-        <svg
-          width={width}
-          height={HEIGHT}
-          role="img"
-          aria-label={`Arithmetic rate over intensity of ${points.length} ops; the table below has the same numbers.`}
-        >
+        <svg width={width} height={HEIGHT} aria-hidden="true">
           {powers(ranges.x, 10).map((power) => (
             <g key={`x${power}`}>
               <line class="grid" x1={x(10 ** power)} x2={x(10 ** power)} y1={MARGIN.top} y2={bottom} />

@@ -7,7 +7,7 @@ import { go, query } from '../../data/place';
 import { useJson } from '../../data/resource';
 import { restriction } from '../../data/restriction';
 import { KINDS, type RunDetails } from '../../data/types';
-import { arrivalAt, arrivalHeight, paintArrivals } from '../../draw/arrivals';
+import { arrivalAt, arrivalHeight, arrivalPlace, paintArrivals } from '../../draw/arrivals';
 import { readTokens } from '../../draw/tokens';
 import { formatSpan } from '../../model/address';
 import { shown } from '../../model/cut';
@@ -212,6 +212,7 @@ function Tip({ row, lane, turn }: { row: Arrival; lane: string; turn: string }) 
 /* Small multiples: an execution each, time to the right, a lane a device. */
 function Arrivals({ run, name, module }: { run: RunDetails; name: string; module: string | null }) {
   const [width, setWidth] = useState(0);
+  const [chosen, choose] = useState<number | null>(null); // lane after lane, while keys walk there
   const reply = useJson<ArrivalTable>('api/collectives', {
     run: run.id,
     ...restriction.value,
@@ -237,6 +238,27 @@ function Arrivals({ run, name, module }: { run: RunDetails; name: string; module
   if (reply.error) return <Failed error={reply.error} />;
   if (turns.length === 0) return null;
   const scene = { lanes, turns, width };
+  const cells = lanes.length * turns.length;
+  const at = Math.min(chosen ?? 0, cells - 1);
+  const place = (index: number) => ({ lane: Math.floor(index / turns.length), turn: index % turns.length });
+  const rowOf = (index: number): Arrival | undefined =>
+    turns[place(index).turn]!.arrivals.find((one) => lane(one) === lanes[place(index).lane]);
+  const wordsOf = (index: number): string => {
+    const row = rowOf(index);
+    const wait = row === undefined || row.wait_ps === null ? '' : `, waits ${time(row.wait_ps)}`;
+    const what = row === undefined ? 'not recorded' : `${time(row.dur_ps)}${row.last ? ', came last' : wait}`;
+    return `${lanes[place(index).lane]}, execution ${turnWords(turns[place(index).turn]!, groups)}: ${what}`;
+  };
+  const goTo = (row: Arrival): void => {
+    hideTip();
+    const start = toBig(row.start_ps);
+    const size = toBig(row.dur_ps);
+    go({
+      view: 'timeline',
+      slice: row.slice,
+      window: formatSpan({ start: start - size / 4n, end: start + size + size / 4n }),
+    });
+  };
   const found = (x: number, y: number): { row: Arrival; turn: string } | null => {
     const at = arrivalAt(scene, x, y);
     const turn = at && turns[at.turn]!;
@@ -254,35 +276,49 @@ function Arrivals({ run, name, module }: { run: RunDetails; name: string; module
         height={arrivalHeight(lanes.length)}
         label={`Arrival times in ${turns.length} executions of ${shown(name)}; the same figures are in the table`}
         onSize={setWidth}
-        paint={(canvas, at) =>
+        slider={{
+          at,
+          count: cells,
+          across: turns.length,
+          words: wordsOf(at),
+          onKey: (index, box) => {
+            choose(index);
+            const row = rowOf(index);
+            const { x, y } = arrivalPlace(scene, place(index).turn, place(index).lane);
+            const turn = turnWords(turns[place(index).turn]!, groups);
+            if (row) showTip(<Tip row={row} lane={lane(row)} turn={turn} />, box.left + x, box.top + y);
+            else hideTip();
+          },
+          onEnter: () => {
+            const row = rowOf(at);
+            if (row) goTo(row);
+          },
+        }}
+        paint={(canvas, wide) =>
           paintArrivals(canvas, {
             lanes,
             laneOf: lane,
             turns,
             groups,
-            width: at,
+            chosen: chosen === null ? null : place(at),
+            width: wide,
             ratio: devicePixelRatio,
             tokens: readTokens(),
             kind: COMMUNICATION,
           })
         }
         onMove={(x, y, event) => {
-          const at = found(x, y);
-          if (at === null) hideTip();
-          else showTip(<Tip row={at.row} lane={lane(at.row)} turn={at.turn} />, event.clientX, event.clientY);
+          const one = found(x, y);
+          if (one === null) hideTip();
+          else showTip(<Tip row={one.row} lane={lane(one.row)} turn={one.turn} />, event.clientX, event.clientY);
         }}
-        onLeave={() => hideTip()}
-        onClick={(x, y) => {
-          const at = found(x, y);
-          if (at === null) return;
+        onLeave={() => {
+          choose(null);
           hideTip();
-          const start = toBig(at.row.start_ps);
-          const size = toBig(at.row.dur_ps);
-          go({
-            view: 'timeline',
-            slice: at.row.slice,
-            window: formatSpan({ start: start - size / 4n, end: start + size + size / 4n }),
-          });
+        }}
+        onClick={(x, y) => {
+          const one = found(x, y);
+          if (one !== null) goTo(one.row);
         }}
       />
     </figure>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The picture of hosts against steps: darker is later, a dot was last. */
+/* The picture of hosts against steps: darker is later, a dot was last. The pointer or an arrow key tells, a
+ * click or Enter goes to that step. */
 import { useMemo, useState } from 'preact/hooks';
 import { go } from '../../data/place';
 import type { HostStep, HostTable } from '../../data/types';
-import { gridAt, gridLayout, paintGrid, wholeSteps, type GridScene } from '../../draw/host_grid';
+import { gridAt, gridLayout, gridPlace, paintGrid, wholeSteps, type GridScene } from '../../draw/host_grid';
 import { readTokens } from '../../draw/tokens';
 import { formatSpan } from '../../model/address';
 import { shown } from '../../model/cut';
@@ -12,6 +13,13 @@ import { Canvas } from '../../ui/canvas';
 import { hideTip, showTip } from '../../ui/tooltip';
 
 const LANES_MAX = 256;
+
+function goTo(cell: HostStep): void {
+  hideTip();
+  const start = toBig(cell.start_ps);
+  const size = toBig(cell.dur_ps);
+  go({ view: 'timeline', window: formatSpan({ start: start - size / 20n, end: start + size + size / 20n }) });
+}
 
 function laneOf(cell: HostStep, hosts: number): string {
   if (cell.device === null) return shown(cell.host);
@@ -69,6 +77,7 @@ function lateness(rows: readonly HostStep[]): (cell: HostStep) => number {
 export function HostGrid({ table }: { table: HostTable<HostStep> }) {
   const rows = useMemo(() => wholeSteps(table), [table]);
   const [width, setWidth] = useState(0);
+  const [chosen, choose] = useState<number | null>(null); // lane after lane, while keys walk there
   const late = useMemo(() => lateness(rows), [rows]);
   const grid = useMemo(() => gridOf(rows, late), [rows]);
   const layout = gridLayout(grid.lanes.length, grid.steps.length, width);
@@ -77,6 +86,19 @@ export function HostGrid({ table }: { table: HostTable<HostStep> }) {
     const cell = at && grid.cells.get(`${at.lane} ${at.step}`);
     return cell ? { cell, lane: grid.lanes[at.lane]! } : null;
   };
+  const place = (index: number) => ({
+    lane: Math.floor(index / grid.steps.length),
+    step: index % grid.steps.length,
+  });
+  const cellOf = (index: number): HostStep | undefined => grid.cells.get(`${place(index).lane} ${place(index).step}`);
+  const wordsOf = (index: number): string => {
+    const { lane, step } = place(index);
+    const cell = cellOf(index);
+    const what = cell ? `${time(cell.dur_ps)}, ends ${time(cell.end_lag_ps)} after the first` : 'not recorded';
+    return `step ${grid.steps[step]} on ${grid.lanes[lane]}: ${what}${cell?.last ? ', came last' : ''}`;
+  };
+  const cells = grid.lanes.length * grid.steps.length;
+  const at = Math.min(chosen ?? 0, cells - 1);
   return (
     <>
       {rows.length < table.row_count && (
@@ -89,22 +111,47 @@ export function HostGrid({ table }: { table: HostTable<HostStep> }) {
           'the same figures are in the table'
         }
         onSize={setWidth}
-        paint={(canvas, at) =>
-          paintGrid(canvas, { ...grid, late, width: at, ratio: devicePixelRatio, tokens: readTokens() })
+        {...(cells > 0 && {
+          slider: {
+            at,
+            count: cells,
+            across: grid.steps.length,
+            words: wordsOf(at),
+            onKey: (index: number, box: DOMRect) => {
+              choose(index);
+              const cell = cellOf(index);
+              const { x, y } = gridPlace(layout, place(index).lane, place(index).step);
+              if (cell) showTip(<Tip cell={cell} lane={grid.lanes[place(index).lane]!} />, box.left + x, box.top + y);
+              else hideTip();
+            },
+            onEnter: () => {
+              const cell = cellOf(at);
+              if (cell) goTo(cell);
+            },
+          },
+        })}
+        paint={(canvas, wide) =>
+          paintGrid(canvas, {
+            ...grid,
+            late,
+            chosen: chosen === null ? null : place(at),
+            width: wide,
+            ratio: devicePixelRatio,
+            tokens: readTokens(),
+          })
         }
         onMove={(x, y, event) => {
           const found = cellAt(x, y);
           if (found === null) hideTip();
           else showTip(<Tip {...found} />, event.clientX, event.clientY);
         }}
-        onLeave={() => hideTip()}
+        onLeave={() => {
+          choose(null);
+          hideTip();
+        }}
         onClick={(x, y) => {
           const found = cellAt(x, y);
-          if (found === null) return;
-          hideTip();
-          const start = toBig(found.cell.start_ps);
-          const size = toBig(found.cell.dur_ps);
-          go({ view: 'timeline', window: formatSpan({ start: start - size / 20n, end: start + size + size / 20n }) });
+          if (found !== null) goTo(found.cell);
         }}
       />
     </>
