@@ -72,6 +72,29 @@ const isOp = (top) => top.by === 'op';
 const findOf = (top, row) =>
   isOp(top) ? `op:"${row.name}"${row.module ? ` module:"${row.module}"` : ''}` : `is:"${row.name}"`;
 
+/* Of ops of one name and program: the self time and the count. */
+function addTo(sums, key, { self_ps, count }) {
+  const [self, all] = sums.get(key) ?? [0, 0];
+  sums.set(key, [self + self_ps, all + count]);
+}
+
+/* The tree's ops are the table's, and each node is the sum of its children. */
+async function treeOfOps(url, run, step, top, where) {
+  const { root } = await json(url, `api/op_tree?run=${run}&limit=10000${within(step)}`);
+  const [leaves, rows] = [new Map(), new Map()];
+  const walk = (node, program) => {
+    if (node.level === 'op') addTo(leaves, `${program} ${node.name}`, node);
+    if (node.children.length === 0) return;
+    for (const key of ['self_ps', 'count'])
+      assert.equal(sum(node.children, key), node[key], `${where}, ${node.name}: ${key} of its children`);
+    for (const child of node.children) walk(child, child.level === 'program' ? child.name : program);
+  };
+  walk(root, '');
+  for (const row of top.rows) addTo(rows, `${row.module ?? '(no program)'} ${row.name}`, row);
+  assert.equal(root.self_ps, top.total_self_ps, `${where}: the tree of ops`);
+  assert.deepEqual([...leaves.entries()].sort(), [...rows.entries()].sort(), `${where}: ops of the tree`);
+}
+
 async function tablesOfOps(url, { id: run, name }) {
   for (const step of [null, 'counted']) {
     const top = await opsOf(url, run, step);
@@ -99,6 +122,7 @@ async function tablesOfOps(url, { id: run, name }) {
     }
     const { root } = await json(url, `api/flame?run=${run}&by=scope&limit=20000${within(step)}`);
     assert.equal(root.total_ps, top.total_self_ps, `${name}: the flame graph, ${step}`);
+    await treeOfOps(url, run, step, top, `${name}, ${step}`);
   }
 }
 
