@@ -123,7 +123,9 @@ export function RooflineChart({ data, focused }: { data: Roofline; focused: stri
       class="roofline-chart"
       {...(walked.length > 0 && {
         ...sliderProps(slider),
-        'aria-label': `${plural(points.length, 'op')} by arithmetic rate and intensity, longest first; the table below has the same numbers`,
+        'aria-label':
+          `${plural(points.length, 'op')} by arithmetic rate and intensity, longest first; ` +
+          'the table below has the same numbers',
         onBlur: hideTip,
       })}
     >
