@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Faults of modules as XLA compiles them: each kind with a module that has it and one that has not.
- */
+/* Faults of modules as XLA compiles them: each kind with a module that has it, and one without. */
 #include "check.h"
 
 #include <math.h>
