@@ -294,7 +294,7 @@ const char *device_peak_word(enum peak peak)
 
 /* The nearest that the device is known to have: a chip without units for a type computes it in
  * those of a longer one. */
-static double peak_or_longer(const struct device_spec *spec, enum peak peak)
+static enum peak nearest_peak(const struct device_spec *spec, enum peak peak)
 {
     static const enum peak longer[PEAK_COUNT] = {
         [PEAK_F64] = PEAK_F64,  [PEAK_F64_MATRIX] = PEAK_F64, [PEAK_F32] = PEAK_F32,
@@ -304,7 +304,23 @@ static double peak_or_longer(const struct device_spec *spec, enum peak peak)
 
     while (isnan(spec->flops_per_s[peak]) && longer[peak] != peak)
         peak = longer[peak];
-    return spec->flops_per_s[peak];
+    return peak;
+}
+
+static double peak_or_longer(const struct device_spec *spec, enum peak peak)
+{
+    return spec->flops_per_s[nearest_peak(spec, peak)];
+}
+
+enum peak device_peak_of(const struct device_spec *spec, const struct op_cost *cost)
+{
+    bool is_matrix = cost->matrix_flops > 0;
+    enum peak peak = nearest_peak(
+        spec, device_peak((enum hlo_type)cost->type, is_matrix, (cost->flags & COST_HIGHEST) != 0));
+
+    return cost->flops_rule == COST_EVENT || (is_matrix && isnan(spec->flops_per_s[peak]))
+               ? PEAK_F16
+               : peak;
 }
 
 double device_compute_s(const struct device_spec *spec, const struct op_cost *cost)

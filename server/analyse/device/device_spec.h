@@ -58,6 +58,8 @@ void device_spec_of(const struct trace *trace, const struct attribution *attribu
 /* Which peak holds for products, or other arithmetic, of that type; *ret_word names it: "bf16". */
 enum peak device_peak(enum hlo_type type, bool is_matrix, bool is_highest);
 const char *device_peak_word(enum peak peak);
+/* The one that most of an op is held against: f32 where the device has no tf32. */
+enum peak device_peak_of(const struct device_spec *spec, const struct op_cost *cost);
 /* Seconds that the device would need for the op's arithmetic alone; NAN unknown. */
 double device_compute_s(const struct device_spec *spec, const struct op_cost *cost);
 

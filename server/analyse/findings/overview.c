@@ -367,6 +367,7 @@ enum status overview(struct memo *memo, struct overview *ret, struct error *err)
     fill_ops(ops, ret);
     op_placement_find(selections->items, selections->count, memo->arena, &ret->places);
     fill_notes(memo->run, steps, notes, memo->arena, ret);
+    TRY(overview_efficiency(memo, steps, ret, err));
     ret->sentence = overview_sentence(ret, memo->arena);
     fill_path(memo, steps, ret);
     findings_find(memo, &ret->findings);

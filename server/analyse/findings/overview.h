@@ -35,6 +35,17 @@ struct snapshot_owner {
 };
 enum { SNAPSHOT_OWNERS = 3 };
 
+struct overview_efficiency { /* of the devices, in the counted steps; analyse/ops/efficiency.h */
+    bool has_mfu, is_least;  /* is_least: FLOPs of some of the time are unknown */
+    double mfu;
+    bool has_roof_share;
+    double roof_share; /* of the roofline, while ops run */
+    double flops, recomputed_flops, known_share;
+    bool has_flops;
+    struct str peak;                    /* "bf16" */
+    struct str mfu_reason, roof_reason; /* where there is none */
+};
+
 struct overview {
     struct str sentence; /* to be read aloud */
     enum step_rule rule;
@@ -70,6 +81,7 @@ struct overview {
     struct path_places path; /* where the critical path of the typical step lies */
     struct str path_sentence;
     struct op_placement places;
+    struct overview_efficiency efficiency;
     struct memory_summary memory;
     bool has_snapshot; /* of memory, in bytes: the newest, by owner */
     struct snapshot_table snapshot;
@@ -94,6 +106,9 @@ void overview_devices(const struct selections *selections, struct arena *arena,
 /* Whose record told of hosts, and who else recorded; overview_threads.c. */
 void overview_threads(const struct run_traces *run, const struct steps *steps,
                       const struct counted *counted, struct arena *arena, struct overview *ret);
+/* MFU and the share of the roofline; overview_efficiency.c. */
+MUST_CHECK enum status overview_efficiency(struct memo *memo, const struct steps *steps,
+                                           struct overview *ret, struct error *err);
 /* What it was measured on: "8 x NVIDIA H100". */
 struct str overview_basis(const struct run_traces *run, const struct overview *overview,
                           struct arena *arena);

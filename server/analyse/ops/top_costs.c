@@ -27,15 +27,23 @@ void top_count_cost(struct top_cost *to, const struct op_cost *cost)
     to->async_count += (cost->flags & COST_ASYNC) != 0;
 }
 
+double top_runs_of(const struct top_host *host, uint32_t op, const struct tally *tally)
+{
+    const struct op_total *totals = host->selection->host->attribution->totals;
+    uint32_t run_count = host->costs[op].run_count;
+    uint32_t events = totals == NULL ? run_count : totals[op].event_count;
+
+    return events == 0
+               ? 0
+               : (double)tally->parts / (double)TALLY_WHOLE * ((double)run_count / (double)events);
+}
+
 void top_add_costs(const struct top_host *host, struct top_row *row, uint32_t op,
                    const struct tally *tally)
 {
     const struct op_cost *cost = &host->costs[op];
     struct top_cost *to = &row->cost;
-    const struct op_total *totals = host->selection->host->attribution->totals;
-    uint32_t events = totals == NULL ? cost->run_count : totals[op].event_count;
-    double runs_an_event = events == 0 ? 0 : (double)cost->run_count / (double)events;
-    double runs = (double)tally->parts / (double)TALLY_WHOLE * runs_an_event;
+    double runs = top_runs_of(host, op, tally);
     bool has_flops = cost_is_known((enum cost_rule)cost->flops_rule);
     bool has_bytes = cost_is_known((enum cost_rule)cost->bytes_rule);
 

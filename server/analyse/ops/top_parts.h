@@ -161,6 +161,8 @@ void top_take_stored_spreads(struct top_work *work, struct top_host *host);
 /* top_costs.c: adds what an op of the row costs, as much of it as is inside. */
 void top_add_costs(const struct top_host *host, struct top_row *row, uint32_t op,
                    const struct tally *tally);
+/* How many of its runs the tally is, cut ones in part. */
+double top_runs_of(const struct top_host *host, uint32_t op, const struct tally *tally);
 /* An op more, with or without. */
 void top_count_cost(struct top_cost *to, const struct op_cost *cost);
 /* top_slice_costs.c: what kernels and devices cost, by the ops that their slices are. */

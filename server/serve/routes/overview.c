@@ -97,6 +97,35 @@ static void put_breakdown(struct json *json, const struct overview *overview)
     json_put_text(json, "breakdown_of", overview->counted > 0 ? STR("steps") : STR("capture"));
 }
 
+static void put_known(struct json *json, const char *key, bool known, double share)
+{
+    if (known)
+        json_put_real(json, key, share);
+    else
+        json_put_null(json, key);
+}
+
+static void put_efficiency(struct json *json, const struct overview_efficiency *efficiency)
+{
+    json_key(json, "efficiency");
+    json_open(json, '{');
+    put_known(json, "mfu", efficiency->has_mfu, efficiency->mfu);
+    json_put_bool(json, "is_least", efficiency->is_least);
+    json_put_text_or_null(json, "peak", efficiency->peak);
+    put_known(json, "roofline_share", efficiency->has_roof_share, efficiency->roof_share);
+    put_known(json, "flops", efficiency->has_flops, efficiency->flops);
+    put_known(json, "recomputed_flops", efficiency->has_flops, efficiency->recomputed_flops);
+    put_known(json, "known_share", efficiency->has_flops, efficiency->known_share);
+    json_key(json, "reasons");
+    json_open(json, '{');
+    if (!efficiency->has_mfu)
+        json_put_text(json, "mfu", efficiency->mfu_reason);
+    if (!efficiency->has_roof_share)
+        json_put_text(json, "roofline_share", efficiency->roof_reason);
+    json_close(json, '}');
+    json_close(json, '}');
+}
+
 /* What the breakdown does not tell: work and waiting of devices, and what hosts did meanwhile. */
 static void put_duty(struct json *json, const struct overview *overview)
 {
@@ -367,6 +396,7 @@ static enum status get_overview(struct request *req, struct reply *reply, struct
     put_step(&json, &answer);
     put_breakdown(&json, &answer);
     put_duty(&json, &answer);
+    put_efficiency(&json, &answer.efficiency);
     put_devices(&json, run, &answer);
     put_top(&json, &answer.top);
     put_most(&json, &answer);

@@ -237,8 +237,10 @@ static void seconds(void **state)
         .flops_rule = COST_HLO, .flops = 65e12, .matrix_flops = 65e12, .type = HLO_BF16};
 
     CHECK_INT("a second", (int64_t)(device_compute_s(&spec, &cost) * 1e6), 1000000);
+    CHECK_INT("at its own peak", device_peak_of(&spec, &cost), PEAK_F16);
     cost.type = HLO_F32; /* no TF32 on this chip */
     CHECK_INT("as f32", (int64_t)(device_compute_s(&spec, &cost) * 1e3), 8024);
+    CHECK_INT("and called so", device_peak_of(&spec, &cost), PEAK_F32);
     cost.matrix_flops = 0;
     CHECK_INT("sums", (int64_t)(device_compute_s(&spec, &cost) * 1e3), 8024);
     run_end(&run);

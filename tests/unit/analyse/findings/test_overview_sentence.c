@@ -55,6 +55,20 @@ static void with_steps(void **state)
           "with other work. For 8.0 % of it devices only wait for copies or collectives. 12 of 412 "
           "ops account for 80 % of device time.");
     overview = steps();
+    overview.efficiency = (struct overview_efficiency){
+        .has_mfu = true, .mfu = 0.41, .peak = STR("bf16"), .is_least = true};
+    check("MFU, of which not all is known", &overview,
+          "A step takes 54.1 ms (± 800 µs; 11 steps, 1 warm-up excluded). 61 % is compute, 22 % "
+          "waits for input, 9.4 % is exposed communication. MFU is at least 41 % of the bf16 "
+          "peak.");
+    overview.efficiency.is_least = false;
+    overview.efficiency.has_roof_share = true;
+    overview.efficiency.roof_share = 0.62;
+    check("MFU and the roofline", &overview,
+          "A step takes 54.1 ms (± 800 µs; 11 steps, 1 warm-up excluded). 61 % is compute, 22 % "
+          "waits for input, 9.4 % is exposed communication. MFU is 41 % of the bf16 peak; while "
+          "ops run they reach 62 % of their roofline.");
+    overview = steps();
     overview.max_ps = INT64_C(2300) * MS;
     overview.confidence = TRUST_LOW;
     check("one far longer than the others, and not sure", &overview,
