@@ -10,6 +10,7 @@ fail. SQLite and the other libraries are failed from below, by their calls of li
 import json
 import os
 import shutil
+import signal
 import subprocess
 import time
 
@@ -71,6 +72,11 @@ class Session:
             if (self.state / path.name).exists():
                 shutil.copytree(self.state / path.name, path)
 
+    def kinds_alone(self):
+        """What can fail from one moment on: no memory, no file that opens, a disk that takes nothing."""
+        return [kinds & self.kinds for kinds in (shim.ALLOC, shim.OPEN | shim.READ | shim.MAP, shim.WRITE | shim.SYNC | shim.NAME | shim.SIZE)
+                if kinds & self.kinds]
+
     def torture(self, words, judge, way=shim.FAILS, kinds=None):
         """`judge(done, what)` after each pass; a pass that hangs, or is ended by a signal, is wrong."""
         kinds = kinds or self.kinds
@@ -94,7 +100,8 @@ class Session:
             if what is None:
                 break
             try:
-                assert done.returncode >= 0, f"ended by signal {-done.returncode}: {done.stderr.strip()}"
+                without_memory = way == shim.FAILS_ON and done.returncode == -signal.SIGABRT and "out of memory" in done.stderr
+                assert done.returncode >= 0 or without_memory, f"ended by signal {-done.returncode}: {done.stderr.strip()}"
                 assert done.returncode == 0 or done.stderr.strip(), f"exit {done.returncode} without a word"
                 judge(done, what)
             except (AssertionError, ValueError) as error:
@@ -126,6 +133,8 @@ def index_and_answer(place):
     session.torture(words, judge)
     session.torture(words, judge, shim.IS_SHORT, shim.READ | shim.WRITE)
     session.torture(words, judge, shim.IS_INTERRUPTED, shim.READ | shim.WRITE | shim.OPEN)
+    for kinds in session.kinds_alone():
+        session.torture(words, judge, shim.FAILS_ON, kinds)
 
 
 def answer_from_the_index(place):

@@ -86,8 +86,10 @@ static int is_hit(uint32_t kind, const char *what, const void *caller)
     if (page == NULL || is_inside || (page->kinds & kind) == 0)
         return 0;
     is_inside = 1;
-    int hit = is_counted(caller) && atomic_fetch_add(&page->count, 1) + 1 == page->fail_at;
-    if (hit) {
+    uint64_t at = is_counted(caller) ? atomic_fetch_add(&page->count, 1) + 1 : 0;
+    int is_first = at > 0 && at == page->fail_at;
+    int hit = is_first || (page->way == SHIM_FAILS_ON && page->fail_at > 0 && at > page->fail_at);
+    if (is_first) {
         page->process = getpid();
         snprintf(page->what, sizeof page->what, "%s", what);
         if (dladdr(caller, &info) != 0 && info.dli_fname != NULL)

@@ -38,6 +38,7 @@ enum shim_way {
     SHIM_FAILS = 0,
     SHIM_IS_SHORT = 1,       /* half of it is read or written */
     SHIM_IS_INTERRUPTED = 2, /* EINTR */
+    SHIM_FAILS_ON = 3,       /* this one and all that follow */
 };
 
 struct shim_page {
