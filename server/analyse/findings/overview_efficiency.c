@@ -57,6 +57,8 @@ static struct str why_no_mfu(const struct efficiency *found, double seconds, dou
         return STR("no op has FLOPs: the roofline says why");
     if (isnan(found->model_s))
         return found->reason;
+    if (found->peak.count == 0)
+        return STR("no op of the steps works at a peak of its device: none multiplies matrices");
     if ((double)found->known_ps < known_min * (double)found->compute_ps)
         return str_format(arena, "FLOPs are known for %s of the time of ops only",
                           human_share((double)found->known_ps / (double)found->compute_ps).text);
