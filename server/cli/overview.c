@@ -18,6 +18,17 @@ static int64_t member_ps(const json_t *object, const char *key)
     return json_integer_value(json_object_get(object, key));
 }
 
+/* Where the sentence has no MFU, why not; what has no steps has none anyway. */
+static void put_no_mfu(const json_t *overview)
+{
+    const json_t *efficiency = json_object_get(overview, "efficiency");
+    const char *why =
+        json_string_value(json_object_get(json_object_get(efficiency, "reasons"), "mfu"));
+
+    if (why != NULL && member_ps(json_object_get(overview, "step"), "counted") > 0)
+        printf(" MFU is not known: %s.", why);
+}
+
 static void put_sentence(const json_t *overview)
 {
     const json_t *step = json_object_get(overview, "step");
@@ -33,6 +44,7 @@ static void put_sentence(const json_t *overview)
         printf("Steps: %s. ", rule);
     if (basis != NULL)
         printf("Measured on %s.", basis);
+    put_no_mfu(overview);
     putchar('\n');
 }
 

@@ -52,6 +52,13 @@ def notes_tell_what_people_and_the_run_say(place):
     assert "the run itself:\n  " in said and "Nothing is known to be missing" not in said, said
 
 
+def an_overview_says_why_it_has_no_mfu(place):
+    place.sample(RUN)
+    said = " ".join(fresh(place, "overview", place.profiles / RUN).stdout.split())
+    assert "MFU is not known: the profile does not say which device this is." in said, said
+    assert "MFU is" not in said.split("Measured on")[0], said
+
+
 def files_of_a_run_that_was_not_read_yet_are_written(place):
     place.sample(RUN)
     for words in (["extract", place.profiles / RUN, "--format", "files"], [place.profiles / RUN, "--extract"]):
@@ -179,6 +186,6 @@ def notes_of_a_run_are_shown_without_other_words(place):
 
 if __name__ == "__main__":
     harness.main([what_is_not_understood_is_named, a_reader_that_leaves_early_is_no_failure, answers_to_people_are_sentences, notes_of_a_run_are_shown_without_other_words,
-                  each_verb_tells_its_flags_and_examples, notes_tell_what_people_and_the_run_say, files_of_a_run_that_was_not_read_yet_are_written,
+                  each_verb_tells_its_flags_and_examples, notes_tell_what_people_and_the_run_say, files_of_a_run_that_was_not_read_yet_are_written, an_overview_says_why_it_has_no_mfu,
                   a_word_that_names_nothing_starts_no_server, a_list_that_ends_before_all_is_read_leaves_none_in_a_queue,
                   a_question_beyond_the_budget_of_memory_is_told_at_once, flags_that_are_none_have_a_nearest_one])

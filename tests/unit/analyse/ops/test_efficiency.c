@@ -36,8 +36,7 @@ static void op(struct made_run *run, track_id stream, int64_t at_us, int64_t dur
     run_int(run, "program_id", 7);
 }
 
-/* Four steps of 2,000 us: a product, the product once more, and `unknown_us` of what nobody knows.
- */
+/* Four steps of 2,000 us: a product, the same again, and `unknown_us` of what nobody knows. */
 static void make(struct made_run *run, const char *module, const char *device, int64_t dot_us,
                  int64_t unknown_us)
 {
