@@ -32,6 +32,7 @@ export const tests = {
     async ({ page, url }) => {
       const charts = page.locator('.trend-picture');
       await charts.nth(1).waitFor();
+      const { height: ofTwo } = await charts.first().boundingBox();
       await assertAccessible(page);
       assert.match(await page.title(), /^Trend of step time, share idle – jviewd$/);
       const told = await fetch(`${url}api/trend?metric=share_idle`).then((reply) => reply.json());
@@ -51,6 +52,7 @@ export const tests = {
       await page.getByRole('button', { name: 'leave out step time' }).click();
       await settle(page);
       assert.equal(address(page).metric, 'share_idle');
+      assert.ok((await charts.first().boundingBox()).height > 1.2 * ofTwo, 'one alone takes more of the window');
       await page.getByLabel('add a metric').selectOption('step_p95');
       await settle(page);
       assert.equal(address(page).metric, 'share_idle;step_p95');

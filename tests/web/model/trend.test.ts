@@ -41,14 +41,14 @@ test.each([
     'one outside',
     [run('a', 10e9), run('b', 34.8e9), run('c', 11e9)],
     [],
-    'Step time is 11.0 ms (noise 9.00 ms … 13.1 ms) and has not jumped in 3 runs; b stands outside with 34.8 ms.',
+    'Step time is 11.0 ms (noise 9.00 ms … 13.1 ms) and has not jumped in 3 runs; b is outside the noise, at 34.8 ms.',
   ],
   [
     'two outside, the furthest named',
     [run('a', 1e9), run('b', 34.8e9), run('c', 11e9)],
     [],
     'Step time is 11.0 ms (noise 9.00 ms … 13.1 ms) and has not jumped in 3 runs; ' +
-      '2 runs stand outside, furthest b with 34.8 ms.',
+      '2 runs are outside the noise; the furthest is b with 34.8 ms.',
   ],
   [
     'who has no value is not counted',

@@ -53,7 +53,8 @@ interface Trend {
 
 const USUAL = 'step_time';
 const CHARTS_MAX = 6;
-const HEIGHT = 150;
+const HEIGHT = 150; // of one of several; one alone takes a part of the window
+const HEIGHT_ALONE = { part: 0.3, max: 400 };
 const LEFT = 76;
 const RIGHT = 24;
 const BOTTOM = 18;
@@ -68,7 +69,10 @@ function toRun(name: string) {
   return { ...runChange(name), view: null, metric: null, q: null, sort: null, filter: null, columns: null };
 }
 
-function Chart({ metric, trend }: { metric: string; trend: Trend }) {
+const heightOf = (alone: boolean): number =>
+  alone ? Math.max(HEIGHT, Math.min(HEIGHT_ALONE.max, Math.round(innerHeight * HEIGHT_ALONE.part))) : HEIGHT;
+
+function Chart({ metric, trend, height }: { metric: string; trend: Trend; height: number }) {
   const points = trend.rows.map((row, at) => ({ row, at })).filter((one) => one.row.value !== null);
   const values = points
     .flatMap(({ row }) => [row.value, row.low, row.high])
@@ -79,7 +83,7 @@ function Chart({ metric, trend }: { metric: string; trend: Trend }) {
   const width = Math.max(600, innerWidth - 32); // as wide as it is seen, so that its words keep their size
   const x = (at: number): number => LEFT + (at / last) * (width - LEFT - RIGHT);
   const y = (value: number): number =>
-    high === low ? (HEIGHT - BOTTOM) / 2 : TOP + (1 - (value - low) / (high - low)) * (HEIGHT - BOTTOM - 2 * TOP);
+    high === low ? (height - BOTTOM) / 2 : TOP + (1 - (value - low) / (high - low)) * (height - BOTTOM - 2 * TOP);
   const place = (row: Point): string =>
     trend.over === 'step' && row.step !== null
       ? String(row.step)
@@ -96,7 +100,7 @@ function Chart({ metric, trend }: { metric: string; trend: Trend }) {
   return (
     <svg
       class="trend-picture"
-      viewBox={`0 0 ${width} ${HEIGHT}`}
+      viewBox={`0 0 ${width} ${height}`}
       role="group"
       aria-label={`${wordsOf(metric)} over ${plural(points.length, 'run')}`}
     >
@@ -137,7 +141,7 @@ function Chart({ metric, trend }: { metric: string; trend: Trend }) {
               data-tip={words}
               onClick={(event) => follow(event, to)}
             >
-              <line x1={x(at) - 5} x2={x(at) - 5} y1={TOP - 6} y2={HEIGHT - BOTTOM} />
+              <line x1={x(at) - 5} x2={x(at) - 5} y1={TOP - 6} y2={height - BOTTOM} />
             </a>
           )
         );
@@ -159,12 +163,12 @@ function Chart({ metric, trend }: { metric: string; trend: Trend }) {
         </a>
       ))}
       {trend.rows.length > 0 && (
-        <text x={LEFT} y={HEIGHT - 3}>
+        <text x={LEFT} y={height - 3}>
           {place(trend.rows[0]!)}
         </text>
       )}
       {trend.rows.length > 1 && (
-        <text x={width - RIGHT} y={HEIGHT - 3} text-anchor="end">
+        <text x={width - RIGHT} y={height - 3} text-anchor="end">
           {place(trend.rows.at(-1)!)}
         </text>
       )}
@@ -208,7 +212,7 @@ function Metric({
       </figcaption>
       {trend.error && <Failed error={trend.error} />}
       {!trend.data && trend.waiting && <Waiting what="Looking at the runs." progress={trend.progress} />}
-      {trend.data && known > 0 && <Chart metric={metric} trend={trend.data} />}
+      {trend.data && known > 0 && <Chart metric={metric} trend={trend.data} height={heightOf(alone)} />}
       {trend.data && known === 0 && <p class="state">{`No run has a value: ${reason ?? 'it is not known'}.`}</p>}
     </figure>
   );

@@ -32,9 +32,9 @@ function Proof({ evidence }: { evidence: Evidence }) {
   return <li data-tip={evidence.reason ?? undefined}>{link === null ? words : <Link to={link}>{words}</Link>}</li>;
 }
 
-/* The share of the counted time where it says more than nothing, else the time. */
+/* The share of the counted time, the time where the share is too small to say anything. */
 const saved = (ps: Ps, part: number | null): string =>
-  part !== null && part >= 0.001 ? share(Math.min(1, part)) : time(ps);
+  part !== null && (part === 0 || part >= 0.001) ? share(Math.min(1, part)) : time(ps);
 
 /* By a replay of the steps, and the bound below it; where no replay tells the bound alone. */
 function Win({ finding }: { finding: Finding }) {
