@@ -79,7 +79,7 @@ static void put_others(struct text *out, const struct overview *overview, struct
         text_putf(out, " That thread is %.*s;", STR_ARG(name));
     else
         text_puts(out, " One thread of each host is examined;");
-    text_putf(out, " %s other%s recorded slices in that time.",
+    text_putf(out, " %s other thread%s recorded something in the same time.",
               human_count(overview->other_threads).text, overview->other_threads == 1 ? "" : "s");
 }
 
@@ -200,7 +200,7 @@ static void put_step(struct text *out, const struct overview *overview)
         text_putf(out, " on its device; the host is up to %s step%s ahead",
                   human_count(overview->ahead_max).text, overview->ahead_max == 1 ? "" : "s");
     text_puts(out, ".");
-    if (far)
+    if (far && overview->time_total_ps > 0)
         text_putf(out, " Of the time of all %s steps%s", human_count(overview->counted).text,
                   overview->step_hosts > 1 ? " of all hosts" : "");
 }

@@ -75,6 +75,10 @@ static void with_steps(void **state)
           "A step takes 54.1 ms (median of 11 guessed steps, 1 warm-up excluded; the longest 2.30 "
           "s). Of the time of all 11 steps 61 % is compute, 22 % waits for input, 9.4 % is exposed "
           "communication.");
+    overview.time_total_ps = 0;
+    check("... of whose time nothing is known", &overview,
+          "A step takes 54.1 ms (median of 11 guessed steps, 1 warm-up excluded; the longest 2.30 "
+          "s).");
     overview = steps();
     overview.time_rule = STEP_TIME_WORK;
     overview.mean_ps = INT64_C(54600) * 1000 * 1000;
@@ -147,14 +151,15 @@ static void without_steps(void **state)
     overview.other_threads = 3;
     check("on one of its threads", &overview,
           "No steps were found. The capture lasts 100 ps. 71 % is compute, 29 % has nothing "
-          "recorded on its thread. That thread is main; 3 others recorded slices in that time.");
+          "recorded on its thread. That thread is main; 3 other threads recorded something in the "
+          "same time.");
     overview.device_count = 1;
     overview.thread = STR("");
     overview.other_threads = 1;
     check("on one of each host", &overview,
           "No steps were found. The capture lasts 100 ps; the device is busy 71 % of it. 71 % is "
           "compute, 29 % is idle while the host's thread recorded nothing. One thread of each host "
-          "is examined; 1 other recorded slices in that time.");
+          "is examined; 1 other thread recorded something in the same time.");
     overview.profiler_ps = 50;
     overview.devices = &one_device;
     overview.other_threads = 0;
