@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/device/annotation_names.h"
 #include "analyse/stats/quantile.h"
 
 struct host_devices host_devices_of(const struct host_trace *host, struct arena *arena)
@@ -92,6 +93,7 @@ struct host_thread { /* by track; of a thread with lanes, all of them */
     uint64_t launches;
     int64_t start_ps, end_ps;
     track_id first; /* with slices */
+    bool of_runtime;
 };
 
 /* Of so many arrows at most, for files have millions. */
@@ -133,19 +135,28 @@ static void join_lanes(const struct trace *trace, struct host_thread *threads)
             *thread = (struct host_thread){.launches = thread->launches,
                                            .start_ps = track->start_ps,
                                            .end_ps = track->end_ps,
-                                           .first = id};
+                                           .first = id,
+                                           .of_runtime =
+                                               is_runtime_thread(trace_name(trace, track->name))};
         thread->start_ps = track->start_ps < thread->start_ps ? track->start_ps : thread->start_ps;
         thread->end_ps = track->end_ps > thread->end_ps ? track->end_ps : thread->end_ps;
     }
 }
 
-/* Where some launch work of devices, the others only wait for them. */
+static bool may_tell(const struct host_thread *thread, uint64_t most_launches)
+{
+    return thread->first != NO_TRACK && thread->launches * LAUNCHES_ONE_OF >= most_launches;
+}
+
+/* Where some launch work of devices, the others only wait for them. A runtime's own thread, which
+ * may begin a moment earlier and end a moment later, tells where no other one recorded half as
+ * long. */
 track_id breakdown_thread(const struct trace *trace)
 {
     struct host_thread *threads =
         memory_resize(NULL, (size_t)trace->track_count + 1, sizeof *threads);
-    track_id best = NO_TRACK;
-    int64_t best_ps = 0;
+    const struct host_thread *best = NULL;
+    int64_t longest_ps = 0;
 
     for (track_id id = 0; id < trace->track_count; id++)
         threads[id] = (struct host_thread){.first = NO_TRACK};
@@ -154,16 +165,26 @@ track_id breakdown_thread(const struct trace *trace)
     uint64_t most = count_launches(trace, threads);
 
     for (track_id id = 0; id < trace->track_count; id++) {
-        const struct host_thread *thread = &threads[id];
+        int64_t recorded_ps = threads[id].end_ps - threads[id].start_ps;
 
-        if (thread->first != NO_TRACK && thread->launches * LAUNCHES_ONE_OF >= most &&
-            thread->end_ps - thread->start_ps > best_ps) {
-            best = thread->first;
-            best_ps = thread->end_ps - thread->start_ps;
-        }
+        if (may_tell(&threads[id], most) && recorded_ps > longest_ps)
+            longest_ps = recorded_ps;
     }
+    for (track_id id = 0; id < trace->track_count; id++) {
+        const struct host_thread *thread = &threads[id];
+        int64_t recorded_ps = thread->end_ps - thread->start_ps;
+
+        if (!may_tell(thread, most) || recorded_ps == 0 || recorded_ps < longest_ps / 2)
+            continue;
+        if (best == NULL || thread->of_runtime < best->of_runtime ||
+            (thread->of_runtime == best->of_runtime && recorded_ps > best->end_ps - best->start_ps))
+            best = thread;
+    }
+
+    track_id ret = best != NULL ? best->first : NO_TRACK;
+
     free(threads);
-    return best;
+    return ret;
 }
 
 struct kept_mean {

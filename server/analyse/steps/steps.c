@@ -479,7 +479,7 @@ enum status steps_find(const struct run_traces *run, const struct restriction *r
     uint32_t *places = order_steps(&list);
 
     for (uint32_t host = 0; host < run->host_count; host++)
-        steps_mark(run, &list, host);
+        steps_mark(run, ret->rule, &list, host);
     bool contradicted;
 
     ret->rule_text = rule_text(ret->rule, &list, family, ret->others, arena);

@@ -79,7 +79,8 @@ const bool *steps_time(const struct host_trace *host, uint32_t index, const uint
                        struct step_list *list, struct arena *arena);
 
 /* The host's warm-ups and outliers. */
-void steps_mark(const struct run_traces *run, struct step_list *list, uint32_t host);
+void steps_mark(const struct run_traces *run, enum step_rule rule, struct step_list *list,
+                uint32_t host);
 
 /* How sure it is that these are the steps, and why; `ret_contradicted`: what was inferred is not
  * even regular enough to be said. */

@@ -105,11 +105,23 @@ static uint32_t warm_steps(const struct host_trace *host, const struct step_list
     return warm;
 }
 
+static bool any_compiles(const struct host_trace *host, const struct step_list *list,
+                         const uint32_t *which, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (step_compiles(host, &list->items[which[i]]))
+            return true;
+    }
+    return false;
+}
+
 /* Warm-up ends where the steady state begins, which is most of the steps. Where more than half
  * compile, that is what the program does, and only length tells; of what never settles nothing says
- * which were the warm ones. Then what takes more than half as long again as the median is an
- * outlier. */
-void steps_mark(const struct run_traces *run, struct step_list *list, uint32_t host)
+ * which were the warm ones. An optimizer may try more often before it converges: of its updates
+ * more than a quarter do not warm up without a compiler. Then what takes more than half as long
+ * again as the median is an outlier. */
+void steps_mark(const struct run_traces *run, enum step_rule rule, struct step_list *list,
+                uint32_t host)
 {
     uint32_t *which = memory_resize(NULL, list->count, sizeof(*which));
     int64_t *room = memory_resize(NULL, list->count, sizeof(*room));
@@ -118,6 +130,9 @@ void steps_mark(const struct run_traces *run, struct step_list *list, uint32_t h
 
     if (count > 2 && warm > count / 2)
         warm = warm_steps(&run->hosts[host], list, which, count, false, room);
+    if (rule == STEP_OPTIMIZER && warm > count / 4 &&
+        !any_compiles(&run->hosts[host], list, which, warm))
+        warm = 0;
     for (uint32_t i = 0; i < warm; i++)
         list->items[which[i]].warmup = true;
     if (count - warm >= 3) {

@@ -83,6 +83,25 @@ def several_jits(run):
 
 
 @program
+def sums_of_gradients(run):
+    """Four calls add up gradients, a fifth applies them: a step is all of them, or there is none."""
+    add = jax.jit(lambda total, state, batch: total + jax.grad(lambda state: jnp.mean(jnp.tanh(jnp.tanh(state @ batch) @ batch)))(state))
+    update = jax.jit(lambda state, total: (state - 0.01 * total, jnp.zeros_like(total)))
+    (state, batch), tops = data(), []
+    state, total = update(state, add(state, state, batch))
+    jax.block_until_ready(total)
+    with run.record():
+        for _ in range(8):
+            tops.append(now())
+            for _ in range(4):
+                total = add(total, state, batch)
+            state, total = update(state, total)
+            state.block_until_ready()
+        tops.append(now())
+    return {"count": [6, 8], "step_s": between(tops), **GUESS}
+
+
+@program
 def evaluates_between(run):
     """Ten steps of training, two of evaluation, ten of training."""
     train, evaluate, (state, batch), tops = made("train_step", 6), made("eval_step", 2), data(), []

@@ -463,6 +463,31 @@ static void roles(void **state)
     run_end(&run);
 }
 
+/* A pool's thread began a moment earlier and ended a moment later than the program's. */
+static void a_pool_does_not_tell(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what;
+        int64_t from_ps, to_ps;
+        bool pool; /* which tells */
+    } rows[] = {{"nearly as long", 2, 39, false}, {"a moment of it", 2, 10, true}};
+
+    for (size_t row = 0; row < COUNT(rows); row++) {
+        struct made_run run;
+
+        run_begin(&run);
+        track_id pool = run_thread(&run, "tf_XLAEigen/17"), main = run_thread(&run, "python");
+
+        run_slice(&run, pool, 0, 40, "work", KIND_HOST);
+        run_slice(&run, main, rows[row].from_ps, rows[row].to_ps - rows[row].from_ps, "call",
+                  KIND_HOST);
+        run_finish(&run);
+        CHECK_INT(rows[row].what, breakdown_thread(&run.made.trace), rows[row].pool ? pool : main);
+        run_end(&run);
+    }
+}
+
 /*  main     CUDA API    launch 0..1                 launch 30..31     lanes of one thread
  *           OS runtime            select 1 .. 30
  *  helper   poll 0 ................................................ 40   lasts longer */
@@ -572,6 +597,7 @@ int main(void)
         cmocka_unit_test(roles),
         cmocka_unit_test(taking_an_array),
         cmocka_unit_test(doings),
+        cmocka_unit_test(a_pool_does_not_tell),
         cmocka_unit_test(lanes_are_no_threads),
     };
 

@@ -333,6 +333,51 @@ static void by_executions_unlike(void **state)
     }
 }
 
+/* HloProto 1 module; HloModule 4 program shape; its 1 parameters are two arrays of 64 floats, as
+ * parameters and gradients, and its 2 result is one. */
+#define FLOATS(count) "\x05\x10\x0b\x1a\x01" count
+#define HLO_PROTO(count)                                                                           \
+    BYTES("\x0a\x17\x22\x15"                                                                       \
+          "\x0a" FLOATS("\x40") "\x0a" FLOATS("\x40") "\x12" FLOATS(count))
+
+/* Behind each fourth execution another program runs: one that gives back what it takes may be the
+ * update for which the others only add up gradients. */
+static void by_executions_of_parts(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what;
+        struct bytes other;
+        enum step_rule rule;
+    } rows[] = {{"it gives one number", HLO_PROTO("\x01"), STEP_MODULE},
+                {"it gives what it takes", HLO_PROTO("\x40"), STEP_NONE}};
+
+    for (size_t row = 0; row < COUNT(rows); row++) {
+        struct made_run run;
+
+        run_begin(&run);
+        struct sink *sink = run.made.sink;
+
+        sink_program(sink, 7, sink_name(sink, STR("jit_grad")), 99, HLO_PROTO("\x40"));
+        sink_program(sink, 8, sink_name(sink, STR("jit_other")), 98, rows[row].other);
+        track_id pool = run_thread(&run, "pool");
+        for (int64_t i = 0; i < 25; i++) {
+            run_cpu_op(&run, pool, i * 100, 60, "dot.1", 7, i, 0, 0);
+            if (i % 4 == 3)
+                run_cpu_op(&run, pool, i * 100 + 70, 5, "dot.1", 8, i, 0, 0);
+        }
+        run_finish(&run);
+
+        struct steps steps = find(&run, NULL);
+
+        CHECK_INT(rows[row].what, steps.rule, rows[row].rule);
+        CHECK_INT(rows[row].what,
+                  str_contains(steps.rule_text, STR("jit_other gives back what it takes")),
+                  rows[row].rule == STEP_NONE);
+        run_end(&run);
+    }
+}
+
 static void on_lines(void **state)
 {
     (void)state;
@@ -541,6 +586,39 @@ static void run_loop(struct made_run *run, const struct loop *loop)
                 run_slice(run, python, at_ps + 510 + 200 * i + 4 * at, 2, "aten::add_",
                           KIND_COMPUTE);
         }
+    }
+}
+
+/* An optimizer that tries more often at first, as LBFGS does: that is no warm-up where it is more
+ * than a quarter of its updates. */
+static void updates_that_settle(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what;
+        int slow; /* of nine, the first ones */
+        uint32_t warm;
+    } rows[] = {{"none", 0, 0}, {"two", 2, 2}, {"four", 4, 0}};
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct made_run run;
+
+        run_begin(&run);
+        track_id python = run_thread(&run, "thread 7 (python)");
+        int64_t at_ps = 0;
+
+        for (int turn = 0; turn < 10; turn++) {
+            run_slice(&run, python, at_ps, 500, "Optimizer.step#LBFGS.step", KIND_HOST);
+            run_slice(&run, python, at_ps + 100, 200, "aten::mm", KIND_COMPUTE);
+            at_ps += turn < rows[i].slow ? 5000 : 1000;
+        }
+        run_finish(&run);
+
+        struct steps steps = find(&run, NULL);
+
+        CHECK_INT(rows[i].what, steps.count, 9);
+        CHECK_INT(rows[i].what, steps.warmup_count, rows[i].warm);
+        run_end(&run);
     }
 }
 
@@ -1196,12 +1274,14 @@ int main(void)
         cmocka_unit_test(warmup_and_outliers),
         cmocka_unit_test(by_executions),
         cmocka_unit_test(by_executions_unlike),
+        cmocka_unit_test(by_executions_of_parts),
         cmocka_unit_test(on_lines),
         cmocka_unit_test(lines_apart),
         cmocka_unit_test(by_executions_of_most),
         cmocka_unit_test(on_derived_lines),
         cmocka_unit_test(by_module_names),
         cmocka_unit_test(lanes_below_a_thread),
+        cmocka_unit_test(updates_that_settle),
         cmocka_unit_test(by_updates),
         cmocka_unit_test(repeated_or_none),
         cmocka_unit_test(repeated_in_a_corner),
