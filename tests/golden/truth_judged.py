@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """docs/sentences.md says what the program says: each first sentence that was judged there is that of a profile of $JVIEW_CORPUS or
-of what lies beside it, word for word; and each row says that it was accepted. Directories before a file's name are left out."""
+of what lies beside it, word for word; and each row says that it was accepted. Each form of a first sentence, figures and names aside, has a row. Directories
+before a file's name are left out."""
 import pathlib
 import re
 import sys
@@ -26,6 +27,13 @@ def rows():
     return [(cells[0], cells[1], cells[-1]) for cells in table[1:]]
 
 
+def form(sentence):
+    """"A step takes T (± T; N steps, N cut off by the end of the recording excluded)" """
+    text = re.sub(r"(is a memory snapshot), .*", r"\1", sentence[0])
+    text = re.sub(r"[<>]?\d[\d.,]*(?: (ps|ns|µs|ms|s|min|h)\b)?", lambda number: "T" if number[1] else "N", text)
+    return re.sub(r"\b(step|warm-up)s\b", r"\1", text)
+
+
 def said_by(place):
     with profiles.served(place) as server:
         for run in server.runs():
@@ -47,6 +55,10 @@ def main():
             failures.append(f"{profile}: {verdict}")
         if not any(other[0] == wanted[0] and all(part in other for part in wanted) for other in said):
             failures.append(f"{profile}: nothing says: {sentence}; but: {[other for other in said if other[0] == wanted[0]][:2]}")
+    forms = {form(parts(sentence)) for _, sentence, _ in judged}
+    for sentence in said:
+        if form(sentence) not in forms:
+            failures.append(f"nobody judged the form of: {sentence[0]}")
     total = re.search(r"^(\d+) profiles, all accepted", PAGE.read_text(), re.MULTILINE)
     if total is None or int(total[1]) != len(judged):
         failures.append(f"the page counts {total and total[1]} profiles, and has {len(judged)}")
