@@ -440,6 +440,30 @@ static bool append_item(struct torch_snapshot *snapshot, enum torch_what what,
     return true;
 }
 
+/* Frames at the end of all of them, which is where lists are filled: without a look at each table
+ * for each frame. Returns how many of the items that was. */
+static size_t append_frames(struct torch_snapshot *snapshot, struct torch_span *span,
+                            const struct pickle_value *items, size_t count)
+{
+    struct torch_table *table = &snapshot->frame_items;
+    const struct torch_object *objects = snapshot->objects.at;
+    const uint32_t capacity = snapshot->objects.capacity;
+    const size_t room = table->capacity - table->count;
+    uint32_t *put = (uint32_t *)table->at + table->count;
+    size_t done = 0;
+
+    if (span->has_stack || span->count == 0 || span->first + span->count != table->count)
+        return 0;
+    while (done < count && done < room && items[done].kind == PICKLE_DICT &&
+           items[done].bits < capacity && objects[items[done].bits].what == TORCH_FRAME) {
+        put[done] = objects[items[done].bits].index;
+        done++;
+    }
+    table->count += (uint32_t)done;
+    span->count += (uint32_t)done;
+    return done;
+}
+
 static enum status append(void *to, uint64_t list, const struct pickle_value *items, size_t count,
                           struct error *err)
 {
@@ -460,6 +484,10 @@ static enum status append(void *to, uint64_t list, const struct pickle_value *it
         struct torch_object item;
 
         span = span_at(snapshot, object.index);
+        if (object.what == TORCH_FRAMES)
+            i += append_frames(snapshot, span, items + i, count - i);
+        if (i == count)
+            break;
         container_of(snapshot, items[i], &item);
         if (span->has_stack || !append_item(snapshot, object.what, span, &item))
             return fail(err, ERR_FORMAT,
