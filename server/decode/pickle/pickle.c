@@ -232,7 +232,10 @@ static enum status memo_get(struct pickle *pickle, unsigned width, struct error 
     TRY(take_number(pickle, width, &number, err));
     if (number >= pickle->memo_count)
         return fail_broken(pickle, "asks for a memo entry that does not exist", err);
-    return push(pickle, pickle->memo[number].kind, pickle->memo[number].bits, err);
+    if (pickle->stack_count == pickle->stack_capacity)
+        return push(pickle, pickle->memo[number].kind, pickle->memo[number].bits, err);
+    pickle->stack[pickle->stack_count++] = pickle->memo[number];
+    return OK;
 }
 
 /* The container below the values from `first` on takes them. */

@@ -164,6 +164,11 @@ static const struct asked rows[] = {
      "  %g.2 = bf16[1024,512]{1,0} all-gather(%nar" GROUPS
      "  ROOT %t = (f32[1024,512]{1,0}, bf16[1024,512]{1,0}) tuple(%g.1, %g.2)\n",
      FAULT_REPEATED_GATHER, "g.2", 1},
+    {"the one before is of the backward pass",
+     "  %g.1 = " GATHER "%x), replica_groups={{0,1,2,3}}, dimensions={0}, "
+     "metadata={op_name=\"jit(f)/rematted_computation/all_gather\"}\n  %g.2 = " GATHER "%x" GROUPS
+     "  ROOT %t = (f32[1024,512]{1,0}, f32[1024,512]{1,0}) tuple(%g.1, %g.2)\n",
+     FAULT_REPEATED_GATHER, "", 0},
     {"once more for the backward pass",
      "  %g.1 = " GATHER "%x" GROUPS "  %g.2 = " GATHER
      "%x), replica_groups={{0,1,2,3}}, dimensions={0}, "
