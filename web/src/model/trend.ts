@@ -68,7 +68,8 @@ function outsideClause(rows: readonly TrendPoint[], unit: string): Sentence {
   const outside = rows.filter((row) => beyond(row) > 0).sort((a, b) => beyond(b) - beyond(a));
   const [first] = outside;
   if (!first) return [];
-  if (outside.length === 1) return [`; ${named(first.name)} is outside the noise, at `, strong(told(first.value, unit))];
+  if (outside.length === 1)
+    return [`; ${named(first.name)} is outside the noise, at `, strong(told(first.value, unit))];
   return [
     `; ${plural(outside.length, 'run')} are outside the noise; the furthest is ${named(first.name)} with `,
     strong(told(first.value, unit)),
