@@ -32,20 +32,22 @@ static const char *time_and_share(const json_t *finding, const char *ps, const c
     return ret;
 }
 
-/* By replay, and the bound; the bound alone where no replay tells. */
+/* By replay, and the bound where it is another; the bound alone where no replay tells. */
 static void put_win(const json_t *finding, struct text *out)
 {
     const json_t *same = json_object_get(finding, "same_time_as");
     char win[64], bound[64];
 
-    if (!json_is_integer(json_object_get(finding, "win_ps")))
+    if (json_integer_value(json_object_get(finding, "win_ps")) <= 0)
         return;
     time_and_share(finding, "win_ps", "win_share", bound, sizeof bound);
-    if (json_is_integer(json_object_get(finding, "replay_ps")))
-        text_putf(out, " (saves %s; up to %s",
-                  time_and_share(finding, "replay_ps", "replay_share", win, sizeof win), bound);
-    else
+    if (!json_is_integer(json_object_get(finding, "replay_ps")))
         text_putf(out, " (saves up to %s", bound);
+    else if (strcmp(time_and_share(finding, "replay_ps", "replay_share", win, sizeof win), bound) ==
+             0)
+        text_putf(out, " (saves %s", win);
+    else
+        text_putf(out, " (saves %s; up to %s", win, bound);
     if (json_is_integer(same))
         text_putf(out, "; partly the same time as %lld", (long long)json_integer_value(same));
     text_puts(out, ")");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* LD_PRELOAD: the wall clock is wrong by as many seconds as the first line of the file $SHIM_CLOCK says, which may change meanwhile.
- * The file is mapped before any sandbox is entered. The monotonic clock stays what it is.
+/* LD_PRELOAD: the wall clock is wrong by as many seconds as the first line of the file $SHIM_CLOCK
+ * says, which may change meanwhile. The file is mapped before any sandbox is entered. The monotonic
+ * clock stays what it is.
  *
  * No header declares what is defined here: that of time has other attributes. */
 #define _GNU_SOURCE

@@ -6,7 +6,7 @@
  */
 #include <math.h>
 
-#include "analyse/findings/compute_facts.h"
+#include "analyse/findings/fault_facts.h"
 #include "analyse/findings/findings.h"
 #include "base/human.h"
 #include "trace/ps.h"
@@ -22,6 +22,7 @@ struct compute_rule {
     enum confidence confidence;
     const char *what, *remedy;
     const char *win_reason; /* where a win is not known */
+    bool without_faults;    /* copies that are a program's fault are told by that fault's rule */
 };
 
 static bool is_product(const struct op_facts *op)
@@ -148,9 +149,8 @@ static const struct compute_rule questions[] = {
      ""},
     {layout_copy, 0.05, SEVERITY_WARNING, CONFIDENCE_MEDIUM, "transposes and copies",
      "Keep one layout from op to op: choose {jax:`dimension_numbers` and }the order of axes that "
-     "suits the heaviest op, and transpose parameters once, outside the step.{jax: Donating an "
-     "argument (`donate_argnums`) removes the copy of an argument that is returned.}",
-     ""},
+     "suits the heaviest op, and transpose parameters once, outside the step.",
+     "", .without_faults = true},
     {computed_again, 0.02, SEVERITY_INFO, CONFIDENCE_HIGH, "values that are computed twice",
      "If memory allows, save more{jax: in `jax.checkpoint`: a policy such as `dots_saveable`, or "
      "fewer checkpointed blocks}.",
@@ -176,6 +176,8 @@ static const struct compute_rule questions[] = {
      "kernel}{!jax:compile the whole step, avoid what breaks fusions}.",
      ""},
 };
+
+enum { TRIFLE = 1000 };
 
 struct concerned { /* ops of one host */
     int64_t self_ps;
@@ -234,24 +236,43 @@ static void tell(struct memo *memo, struct finding_list *list, const struct comp
     findings_add(list, &finding);
 }
 
+static const bool *ops_at_fault(struct memo *memo, const struct fault_facts *faults, uint32_t host,
+                                const struct compute_host *of)
+{
+    bool *ret = arena_array(memo->arena, bool, (size_t)of->op_count + 1);
+
+    for (uint32_t i = 0; i < faults->count; i++)
+        if (faults->items[i].host == host && faults->items[i].op != NULL)
+            ret[faults->items[i].op - of->ops] = true;
+    return ret;
+}
+
 static enum status ask(struct memo *memo, struct finding_list *list,
                        const struct compute_rule *rule, struct error *err)
 {
     const struct compute_facts *compute;
+    const struct fault_facts *faults = &(struct fault_facts){0};
+    const struct counted *counted;
 
     TRY(memo_compute(memo, &compute, err));
+    TRY(memo_counted(memo, &counted, err));
+    if (rule->without_faults)
+        TRY(memo_faults(memo, &faults, err));
     for (uint32_t host = 0; host < memo->run->host_count; host++) {
         const struct compute_host *of = &compute->hosts[host];
+        const bool *told = ops_at_fault(memo, faults, host, of);
         struct concerned concerned = {.is_won = true};
 
         for (uint32_t i = 0; i < of->op_count; i++) {
             const struct op_facts *op = &of->ops[i];
-            double won = op->self_ps > 0 ? rule->ask(of, op) : 0;
+            double won = op->self_ps > 0 && !told[i] ? rule->ask(of, op) : 0;
 
             if (won != 0)
                 add_op(&concerned, op, won);
         }
-        if (concerned.count > 0 && (double)concerned.self_ps >= rule->least * (double)of->self_ps)
+        /* Much of the ops' time may be nothing of the steps'. */
+        if (concerned.count > 0 && (double)concerned.self_ps >= rule->least * (double)of->self_ps &&
+            concerned.self_ps >= counted->total_ps / TRIFLE)
             tell(memo, list, rule, host, of, &concerned);
     }
     return OK;
