@@ -34,9 +34,8 @@ struct index_job {
     struct hasher *hasher;
     size_t hashed; /* of the bytes: up to where the decoder has come */
     char content[33];
-    char directory[4096];                          /* of the output: for what is temporary */
-    struct scratch *scratch;                       /* where the attribution stands, */
-    struct attribution_writer *attribution_writer; /* but for entries, which stand in its file */
+    char directory[4096];    /* of the output: for what is temporary */
+    struct scratch *scratch; /* where the attribution stands */
     struct attribution attribution;
     struct error attribution_err; /* it is made on the sink's thread */
     struct index_result result;
@@ -88,36 +87,19 @@ static void attribution_path(const char *segment, char ret[4096])
     snprintf(ret, 4096, "%.*s.attr", (int)count, segment);
 }
 
-static struct attributed *room_of_entries(void *data, uint32_t count)
-{
-    struct index_job *job = data;
-
-    return attribution_writer_entries(job->attribution_writer, count);
-}
-
 /* While the sink makes the tables that the attribution does without. */
 static void write_attribution(void *data, const struct trace *trace)
 {
     struct index_job *job = data;
-    const struct attribute_room room = {.entries = room_of_entries, .data = job};
     struct error *err = &job->attribution_err;
     char path[4096];
 
     attribution_path(job->options->out, path);
-    enum status status = attribution_writer_open(path, &job->attribution_writer, err);
+    enum status status =
+        attribute(trace, job->scratch, job->options->thread_count > 1, &job->attribution, err);
     if (status == OK)
-        status = attribute(trace, job->scratch, &room, job->options->thread_count > 1,
-                           &job->attribution, err);
-    if (status == OK)
-        status = attribution_writer_commit(job->attribution_writer, job->content, &job->attribution,
-                                           err);
+        status = attribution_write(path, job->content, &job->attribution, err);
     assert(status == err->code);
-}
-
-static void drop_attribution(struct index_job *job)
-{
-    attribution_writer_close(job->attribution_writer);
-    scratch_destroy(job->scratch);
 }
 
 static enum status decode_into(struct index_job *job, struct input *input,
@@ -197,7 +179,7 @@ static enum status write_both(struct index_job *job, struct input *input,
     if (scratch_refusal(job->scratch) != 0)
         fprintf(stderr, "jviewd: memory was used instead of temporary files in %s: %s\n",
                 job->directory, strerror(scratch_refusal(job->scratch)));
-    drop_attribution(job);
+    scratch_destroy(job->scratch);
     attribution_path(job->options->out, path);
     if (status != OK)
         unlink(path); /* it would belong to a segment that is not there */
@@ -317,7 +299,7 @@ static enum status adopt_segment(struct index_job *job, const struct bundle_file
     } else {
         *err = job->attribution_err;
     }
-    drop_attribution(job);
+    scratch_destroy(job->scratch);
     segment_close(segment);
     return status;
 }

@@ -134,7 +134,7 @@ static void count_devices(const struct trace *trace, const struct attribution *a
     }
     if (result->device_count == 0 && attribution != NULL) {
         for (uint32_t i = 0; i < attribution->entry_count; i++)
-            mark_device(seen, attribution->entries[i].device, result);
+            mark_device(seen, entry_at(attribution, i).device, result);
     }
     result->device_count_known = result->device_count > 0;
 }

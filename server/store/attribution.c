@@ -2,15 +2,14 @@
 /* An attribution on disk, mapped as it is.
  *
  *   head        magic, versions, content, counts, sum of each part, whose it is, sum of the head
- *   entries     struct attributed x entry_count: first, for they are filled where they stand
+ *   blocks      struct entry_columns, one for ENTRY_BLOCK entries
+ *   columns     of each block, words of 8 bytes
  *   ops         struct op x op_count
  *   executions  struct execution x execution_count
- *   by time     u32 x entry_count
  *   totals      struct op_total x op_count, or none
  *   devices     struct device_total
  *   spreads     struct op_spread, ascending by (by, op)
  *   kernels     struct kernel x kernel_count
- *   kernel of   u32 x entry_count, or none
  *   their sums  struct kernel_total x kernel_count
  *   by name     struct kernel_total x kernel_name_count
  *   costs       struct op_cost x op_count, or none
@@ -36,13 +35,12 @@ const char attribution_magic[8] = {'J', 'V', 'A', 'T', 'T', 'R', '\r', '\n'};
 const size_t attribution_record_size[PART_COUNT] = {
     [PART_OPS] = sizeof(struct op),
     [PART_EXECUTIONS] = sizeof(struct execution),
-    [PART_ENTRIES] = sizeof(struct attributed),
-    [PART_BY_TIME] = sizeof(uint32_t),
+    [PART_BLOCKS] = sizeof(struct entry_columns),
+    [PART_COLUMNS] = COLUMN_WORD,
     [PART_TOTALS] = sizeof(struct op_total),
     [PART_DEVICES] = sizeof(struct device_total),
     [PART_SPREADS] = sizeof(struct op_spread),
     [PART_KERNELS] = sizeof(struct kernel),
-    [PART_KERNEL_OF] = sizeof(uint32_t),
     [PART_KERNEL_TOTALS] = sizeof(struct kernel_total),
     [PART_KERNEL_NAMES] = sizeof(struct kernel_total),
     [PART_COSTS] = sizeof(struct op_cost),
@@ -70,40 +68,37 @@ static enum status check_head(const struct attribution_head *head, uint64_t size
         return fail(err, ERR_FORMAT, "the head of the attribution is damaged");
     for (int part = 0; part < PART_COUNT; part++)
         want += attribution_part_bytes(head, part);
-    if (want != size || head->count[PART_ENTRIES] != head->count[PART_BY_TIME] ||
+    if (want != size || head->count[PART_BLOCKS] != entry_block_count(head->entry_count) ||
         (head->count[PART_TOTALS] != 0 && head->count[PART_TOTALS] != head->count[PART_OPS]) ||
         (head->count[PART_COSTS] != 0 && head->count[PART_COSTS] != head->count[PART_OPS]) ||
-        head->count[PART_KERNEL_TOTALS] != head->count[PART_KERNELS] ||
-        (head->count[PART_KERNELS] != 0 &&
-         head->count[PART_KERNEL_OF] != head->count[PART_ENTRIES]))
+        head->count[PART_KERNEL_TOTALS] != head->count[PART_KERNELS])
         return fail(err, ERR_TRUNCATED, "the attribution has %llu bytes instead of %llu",
                     (unsigned long long)size, (unsigned long long)want);
     return OK;
 }
 
-/* Entries name ops and executions that there are, in order of their slices. */
-static bool entries_are_sound(const struct attribution *attribution, uint32_t first, uint32_t end)
+static uint32_t entries_of_block(const struct attribution *attribution, uint32_t block)
 {
-    bool sound = true;
+    uint32_t before = block * ENTRY_BLOCK;
 
-    for (uint32_t i = first; i < end; i++) {
-        const struct attributed *entry = &attribution->entries[i];
-
-        sound &=
-            entry->op < attribution->op_count &&
-            (entry->execution == NO_EXECUTION || entry->execution < attribution->execution_count) &&
-            (i == 0 || entry->slice > attribution->entries[i - 1].slice);
-    }
-    return sound;
+    return attribution->entry_count - before < ENTRY_BLOCK ? attribution->entry_count - before
+                                                           : ENTRY_BLOCK;
 }
 
-static bool order_is_sound(const struct attribution *attribution, uint32_t first, uint32_t end)
+/* The columns of one block follow on those of the one before. */
+static bool blocks_are_sound(const struct attribution *attribution, uint64_t words)
 {
-    bool sound = true;
+    uint64_t at = 0;
 
-    for (uint32_t i = first; i < end; i++)
-        sound &= attribution->by_device_time[i] < attribution->entry_count;
-    return sound;
+    for (uint32_t i = 0; i < entry_block_count(attribution->entry_count); i++) {
+        const struct entry_columns *block = &attribution->entry_columns[i];
+
+        if (block->offset != at * COLUMN_WORD ||
+            !entry_columns_sound(block, entries_of_block(attribution, i)))
+            return false;
+        at += block->words;
+    }
+    return at + ENTRY_DATA_PAD / COLUMN_WORD == words;
 }
 
 /* Ops have a slice of theirs where they have any. */
@@ -116,7 +111,7 @@ static bool totals_are_sound(const struct attribution *attribution, uint32_t fir
 
         sound &= total->event_count == 0 ||
                  (attribution->entry_count > 0 &&
-                  total->first <= attribution->entries[attribution->entry_count - 1].slice);
+                  total->first <= entry_slice(attribution, attribution->entry_count - 1));
     }
     return sound;
 }
@@ -145,16 +140,6 @@ static bool kernels_are_sound(const struct attribution *attribution, uint32_t fi
 
     for (uint32_t i = first; i < end; i++)
         sound &= attribution->kernels[i].op < attribution->op_count;
-    return sound;
-}
-
-static bool kernel_of_is_sound(const struct attribution *attribution, uint32_t first, uint32_t end)
-{
-    bool sound = true;
-
-    for (uint32_t i = first; i < end; i++)
-        sound &= attribution->kernel_of[i] == NO_KERNEL ||
-                 attribution->kernel_of[i] < attribution->kernel_count;
     return sound;
 }
 
@@ -205,18 +190,12 @@ static bool records_are_sound(const struct attribution *attribution, int part, u
                               uint32_t end)
 {
     switch (part) {
-    case PART_ENTRIES:
-        return entries_are_sound(attribution, first, end);
-    case PART_BY_TIME:
-        return order_is_sound(attribution, first, end);
     case PART_TOTALS:
         return totals_are_sound(attribution, first, end);
     case PART_SPREADS:
         return spreads_are_sound(attribution, first, end);
     case PART_KERNELS:
         return kernels_are_sound(attribution, first, end);
-    case PART_KERNEL_OF:
-        return kernel_of_is_sound(attribution, first, end);
     case PART_KERNEL_TOTALS:
         return kernel_totals_are_sound(attribution, attribution->kernel_totals, first, end);
     case PART_KERNEL_NAMES:
@@ -255,6 +234,38 @@ static enum status check_part(const struct attribution_head *head, struct bytes 
     return OK;
 }
 
+/* Sum and what they hold, block by block: entries name what there is, in order of their slices. */
+static enum status check_columns(const struct attribution_head *head, struct bytes bytes,
+                                 const struct attribution *attribution, struct error *err)
+{
+    const struct entry_limits limits = {.entry_count = attribution->entry_count,
+                                        .op_count = attribution->op_count,
+                                        .execution_count = attribution->execution_count,
+                                        .kernel_count = attribution->kernel_count};
+    struct hasher *hasher;
+    int64_t last = -1;
+    bool sound = true;
+
+    if (!blocks_are_sound(attribution, head->count[PART_COLUMNS]))
+        return fail(err, ERR_FORMAT, "the columns of the attribution do not fit together");
+    hasher = hasher_create();
+    for (uint32_t i = 0; i < head->count[PART_BLOCKS]; i++) {
+        const struct entry_columns *block = &attribution->entry_columns[i];
+
+        hasher_put(hasher, (struct bytes){.at = bytes.at + block->offset,
+                                          .count = (size_t)block->words * COLUMN_WORD});
+        sound &=
+            entry_values_sound(block, bytes.at, entries_of_block(attribution, i), &limits, &last);
+    }
+    hasher_put(hasher, (struct bytes){.at = bytes.at + bytes.count - ENTRY_DATA_PAD,
+                                      .count = ENTRY_DATA_PAD});
+    if (hasher_end(hasher).low != head->sum[PART_COLUMNS])
+        return fail(err, ERR_FORMAT, "part %d of the attribution is damaged", PART_COLUMNS);
+    if (!sound)
+        return fail(err, ERR_FORMAT, "the attribution names ops that are not in it");
+    return OK;
+}
+
 static enum status read_head(struct bytes bytes, const struct attribution_head **ret,
                              struct error *err)
 {
@@ -282,9 +293,9 @@ static enum status read_parts(struct bytes bytes, bool is_checked, struct attrib
         .op_count = head->count[PART_OPS],
         .executions = (const void *)parts[PART_EXECUTIONS].at,
         .execution_count = head->count[PART_EXECUTIONS],
-        .entries = (const void *)parts[PART_ENTRIES].at,
-        .entry_count = head->count[PART_ENTRIES],
-        .by_device_time = (const void *)parts[PART_BY_TIME].at,
+        .entry_count = head->entry_count,
+        .entry_columns = (const void *)parts[PART_BLOCKS].at,
+        .entry_data = parts[PART_COLUMNS].at,
         .totals = head->count[PART_TOTALS] == 0 ? NULL : (const void *)parts[PART_TOTALS].at,
         .devices = (const void *)parts[PART_DEVICES].at,
         .device_count = head->count[PART_DEVICES],
@@ -292,8 +303,6 @@ static enum status read_parts(struct bytes bytes, bool is_checked, struct attrib
         .spread_count = head->count[PART_SPREADS],
         .kernels = (const void *)parts[PART_KERNELS].at,
         .kernel_count = head->count[PART_KERNELS],
-        .kernel_of =
-            head->count[PART_KERNEL_OF] == 0 ? NULL : (const void *)parts[PART_KERNEL_OF].at,
         .kernel_totals = (const void *)parts[PART_KERNEL_TOTALS].at,
         .kernel_by_name = (const void *)parts[PART_KERNEL_NAMES].at,
         .kernel_name_count = head->count[PART_KERNEL_NAMES],
@@ -306,7 +315,8 @@ static enum status read_parts(struct bytes bytes, bool is_checked, struct attrib
         .text_count = head->count[PART_TEXT_ENDS],
     };
     for (int part = 0; !is_checked && part < PART_COUNT; part++)
-        TRY(check_part(head, parts[part], ret, part, err));
+        TRY(part == PART_COLUMNS ? check_columns(head, parts[part], ret, err)
+                                 : check_part(head, parts[part], ret, part, err));
     return OK;
 }
 
@@ -330,7 +340,7 @@ enum status attribution_has_ops(const char *path, bool *ret, struct error *err)
     TRY(map_whole(path, &map, err));
     enum status status = read_head(map.bytes, &head, err);
     if (status == OK)
-        *ret = head->count[PART_ENTRIES] > 0;
+        *ret = head->entry_count > 0;
     file_unmap(&map);
     return status;
 }

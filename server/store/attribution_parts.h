@@ -7,15 +7,14 @@
 #include "trace/attribution.h"
 
 enum { /* in the order of the file */
-       PART_ENTRIES,
+       PART_BLOCKS,
+       PART_COLUMNS,
        PART_OPS,
        PART_EXECUTIONS,
-       PART_BY_TIME,
        PART_TOTALS,
        PART_DEVICES,
        PART_SPREADS,
        PART_KERNELS,
-       PART_KERNEL_OF,
        PART_KERNEL_TOTALS,
        PART_KERNEL_NAMES,
        PART_COSTS,
@@ -26,19 +25,19 @@ enum { /* in the order of the file */
 };
 
 /* They stay in the processor's cache between two uses. */
-enum { PIECE_BYTES = 1 << 17, PIECE_RECORDS = 4096 };
+enum { PIECE_BYTES = 1 << 17, PIECE_RECORDS = 4096, COLUMN_WORD = 8 };
 
 struct attribution_head {
     char magic[8];
     uint32_t version, kind_rules;
     char content[32];
-    uint32_t count[PART_COUNT], zero;
+    uint32_t count[PART_COUNT], entry_count, zero;
     uint64_t sum[PART_COUNT];
     uint64_t segment; /* sum of the one that it is of; 0 until it is there */
     uint64_t head_sum;
 };
 
-_Static_assert(PART_COUNT % 2 == 1, "the counts and the zero fill whole words");
+_Static_assert(PART_COUNT % 2 == 0, "the counts, that of entries and the zero fill whole words");
 
 extern const char attribution_magic[8];
 extern const size_t attribution_record_size[PART_COUNT];

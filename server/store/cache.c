@@ -88,7 +88,7 @@ static bool belongs_to(const struct attribution_file *file, const struct trace *
     if (attribution_segment(file) != trace->sum)
         return false;
 
-    if (count > 0 && attribution->entries[count - 1].slice >= trace->slice_count)
+    if (count > 0 && entry_slice(attribution, count - 1) >= trace->slice_count)
         return false;
     for (uint32_t i = 0; i < attribution->op_count; i++) {
         const struct op *op = &attribution->ops[i];

@@ -77,21 +77,7 @@ void cache_download_path(const struct cache *cache, const char key[33], struct s
 MUST_CHECK enum status cache_adopt_download(struct cache *cache, const char *made, const char *path,
                                             struct error *err);
 
-/* Keeps what analyse/attribute/attribute.c computed. The entries may stand in the file from the
- * beginning. */
-struct attribution_writer;
-MUST_CHECK enum status attribution_writer_open(const char *path, struct attribution_writer **ret,
-                                               struct error *err);
-/* Zeroed room for so many, or for fewer in the end, until the writer is closed; once. NULL where
- * they are few or the disk has no room: they may stand anywhere. */
-struct attributed *attribution_writer_entries(struct attribution_writer *writer, uint32_t count);
-MUST_CHECK enum status attribution_writer_commit(struct attribution_writer *writer,
-                                                 const char content[33],
-                                                 const struct attribution *attribution,
-                                                 struct error *err);
-/* Without a commit there is no file; takes NULL. */
-void attribution_writer_close(struct attribution_writer *writer);
-/* All of that at once. */
+/* Keeps what analyse/attribute/attribute.c computed. */
 MUST_CHECK enum status attribution_write(const char *path, const char content[33],
                                          const struct attribution *attribution, struct error *err);
 /* Says of which segment it is, by trace.sum, once that one is written: another's is never taken. */

@@ -8,14 +8,15 @@
 #ifndef JVIEWD_TRACE_ATTRIBUTION_H
 #define JVIEWD_TRACE_ATTRIBUTION_H
 
-#include "trace/trace.h"
+#include "trace/entries.h"
 
-enum { ATTRIBUTION_VERSION = 16 };
+enum { ATTRIBUTION_VERSION = 17 };
 
 #define NO_OP UINT32_MAX
 #define NO_EXECUTION UINT32_MAX
 #define NO_STEP INT64_MIN
 #define NO_KERNEL UINT32_MAX
+#define NO_ENTRY UINT32_MAX
 /* A kernel's number that the file does not say, or says wrongly. */
 #define NOT_RECORDED UINT32_MAX
 
@@ -54,24 +55,6 @@ struct execution { /* one run of a program on a device */
     slice_id launch; /* on the host, NO_SLICE unknown */
     uint32_t zero;
     int64_t start_ps, end_ps; /* file time: hull of its ops */
-};
-
-enum graph_part { /* of a CUDA graph or command buffer that was launched as one */
-                  GRAPH_NONE,
-                  GRAPH_NODE,  /* one of its kernels or copies */
-                  GRAPH_WHOLE, /* all of it: the file tells no more */
-};
-
-struct attributed { /* one op slice */
-    slice_id slice;
-    uint32_t op, execution; /* execution may be NO_EXECUTION */
-    int32_t device;
-    bool first;    /* first event of this op in this execution */
-    uint8_t graph; /* enum graph_part */
-    uint8_t zeros[2];
-    slice_id launch; /* the call on the host that sent it to the device; NO_SLICE unknown */
-    int64_t start_ps, dur_ps; /* attributed: the device's clock, or up to the `end:` partner */
-    int64_t self_ps;          /* by nesting of ops of one device, also across threads */
 };
 
 struct op_total { /* of all entries of one op */
@@ -138,8 +121,8 @@ struct kernel_total {            /* of all launches of one kernel, or of all ker
 _Static_assert(sizeof(struct kernel) == 48 && sizeof(struct kernel_total) == 136,
                "records without hidden padding: as they are they go to disk");
 _Static_assert(sizeof(struct op) == 36 && sizeof(struct execution) == 40 &&
-                   sizeof(struct attributed) == 48 && sizeof(struct op_total) == 48 &&
-                   sizeof(struct op_spread) == 40 && sizeof(struct device_total) == 32,
+                   sizeof(struct op_total) == 48 && sizeof(struct op_spread) == 40 &&
+                   sizeof(struct device_total) == 32,
                "records without hidden padding: as they are they go to disk");
 
 enum cost_rule { /* where a cost is from, or why it is not known; words: analyse/hlo/cost.h */
@@ -199,9 +182,14 @@ struct attribution {
     uint32_t op_count;
     const struct execution *executions;
     uint32_t execution_count;
-    const struct attributed *entries; /* by slice */
     uint32_t entry_count;
+    /* By slice, as they are read from the disk; or, where these are NULL, as they are made, in
+     * arrays. Whoever reads asks the functions below. */
+    const struct entry_columns *entry_columns;
+    const uint8_t *entry_data;
+    const struct attributed *entries;
     const uint32_t *by_device_time; /* indexes of entries by (device, start) */
+    const uint32_t *kernel_of;      /* one an entry; NULL: there are no kernels */
     /* What answers for the whole trace, so that no entry need be read; NULL: not made. */
     const struct op_total *totals; /* one an op */
     const struct device_total *devices;
@@ -211,7 +199,6 @@ struct attribution {
     /* Of devices that run kernels; elsewhere there are none. */
     const struct kernel *kernels;
     uint32_t kernel_count;
-    const uint32_t *kernel_of;                 /* one an entry, NO_KERNEL: a copy, a set, a graph */
     const struct kernel_total *kernel_totals;  /* one a kernel */
     const struct kernel_total *kernel_by_name; /* one a name, ascending by their first kernel */
     uint32_t kernel_name_count;
@@ -233,8 +220,138 @@ void attribution_lend(const struct attribution *attribution, const struct trace 
 /* The first of the needs of an op, or of the next op that has any. */
 uint32_t needs_from(const struct attribution *attribution, uint32_t op);
 
-/* NULL when the slice is no op. */
-const struct attributed *attribution_of(const struct attribution *attribution, slice_id slice);
+static inline __attribute__((always_inline)) slice_id entry_slice(const struct attribution *of,
+                                                                  uint32_t index)
+{
+    if (of->entries != NULL)
+        return of->entries[index].slice;
+
+    const struct entry_columns *block = &of->entry_columns[index / ENTRY_BLOCK];
+
+    return (slice_id)(index % ENTRY_BLOCK +
+                      entry_value(block, of->entry_data, ENTRY_SLICE, 0, index % ENTRY_BLOCK));
+}
+
+static inline __attribute__((always_inline)) uint32_t entry_op(const struct attribution *of,
+                                                               uint32_t index)
+{
+    if (of->entries != NULL)
+        return of->entries[index].op;
+
+    const struct entry_columns *block = &of->entry_columns[index / ENTRY_BLOCK];
+
+    return (uint32_t)entry_value(block, of->entry_data, ENTRY_OP, 0, index % ENTRY_BLOCK);
+}
+
+/* All of it; what is not used is not read. */
+static inline __attribute__((always_inline)) struct attributed
+entry_at(const struct attribution *of, uint32_t index)
+{
+    if (of->entries != NULL)
+        return of->entries[index];
+
+    const struct entry_columns *block = &of->entry_columns[index / ENTRY_BLOCK];
+    const uint8_t *data = of->entry_data;
+    uint32_t i = index % ENTRY_BLOCK;
+    uint8_t flags = (uint8_t)entry_value(block, data, ENTRY_FLAGS, 0, i);
+    uint64_t dur_ps = entry_value(block, data, ENTRY_DUR, ENTRY_DUR_NS, i);
+
+    return (struct attributed){
+        .slice = (slice_id)(entry_value(block, data, ENTRY_SLICE, 0, i) + i),
+        .op = (uint32_t)entry_value(block, data, ENTRY_OP, 0, i),
+        .execution = entry_perhaps(block, data, ENTRY_EXECUTION, ENTRY_EXECUTION_LACKS, i),
+        .device = (int32_t)entry_value(block, data, ENTRY_DEVICE, 0, i),
+        .first = (flags & 1) != 0,
+        .graph = flags / 2,
+        .launch = entry_perhaps(block, data, ENTRY_LAUNCH, ENTRY_LAUNCH_LACKS, i),
+        .start_ps = entry_start_ps(block, data, i),
+        .dur_ps = (int64_t)dur_ps,
+        .self_ps = (int64_t)(dur_ps - entry_value(block, data, ENTRY_COVERED, ENTRY_COVERED_NS, i)),
+    };
+}
+
+/* The same, to be followed as long as the block it is asked for in. */
+#define ENTRY_AT(of, index) ((const struct attributed[]){entry_at(of, index)})
+
+/* NO_KERNEL: a copy, a set, a graph, or no GPU. */
+static inline __attribute__((always_inline)) uint32_t entry_kernel(const struct attribution *of,
+                                                                   uint32_t index)
+{
+    if (of->kernel_count == 0)
+        return NO_KERNEL;
+    if (of->entries != NULL)
+        return of->kernel_of[index];
+
+    const struct entry_columns *block = &of->entry_columns[index / ENTRY_BLOCK];
+
+    return entry_perhaps(block, of->entry_data, ENTRY_KERNEL, ENTRY_KERNEL_LACKS,
+                         index % ENTRY_BLOCK);
+}
+
+/* Which entry stands at a place of the order by (device, start). */
+static inline __attribute__((always_inline)) uint32_t entry_in_time(const struct attribution *of,
+                                                                    uint32_t place)
+{
+    if (of->entries != NULL)
+        return of->by_device_time[place];
+
+    const struct entry_columns *block = &of->entry_columns[place / ENTRY_BLOCK];
+
+    return (uint32_t)(place % ENTRY_BLOCK +
+                      entry_value(block, of->entry_data, ENTRY_ORDER, 0, place % ENTRY_BLOCK));
+}
+
+/* Asks memory for what is soon read of an entry: the order in time leads from place to place. */
+static inline void entry_prefetch(const struct attribution *of, uint32_t index)
+{
+    static const uint8_t columns[] = {ENTRY_OP, ENTRY_START, ENTRY_DUR};
+
+    if (of->entries != NULL) {
+        __builtin_prefetch(&of->entries[index]);
+        return;
+    }
+
+    const struct entry_columns *block = &of->entry_columns[index / ENTRY_BLOCK];
+
+    for (size_t i = 0; i < COUNT(columns); i++)
+        __builtin_prefetch(of->entry_data + block->offset + 8u * block->place[columns[i]] +
+                           (size_t)block->width[columns[i]] * (index % ENTRY_BLOCK));
+}
+
+/* Those columns of a block of entries; all else is left as it is. */
+void entries_in_block(const struct attribution *of, unsigned columns, uint32_t block,
+                      struct entry_arrays *ret);
+
+/* Entries for a walk that asks for one after the other: a block is unpacked at once. */
+struct entry_reader {
+    const struct attribution *of;
+    unsigned columns;           /* a bit each, see ENTRY_BIT; no more is read */
+    uint32_t block;             /* that is unpacked; UINT32_MAX: none */
+    struct entry_arrays arrays; /* zeroed: columns that nobody asked for */
+};
+
+/* `of` may be NULL as long as nothing is asked. */
+void entry_reader_open(struct entry_reader *reader, const struct attribution *of, unsigned columns);
+void entry_reader_fill(struct entry_reader *reader, uint32_t block);
+
+static inline __attribute__((always_inline)) struct attributed
+entry_read(struct entry_reader *reader, uint32_t index)
+{
+    if (__builtin_expect(index / ENTRY_BLOCK != reader->block, 0))
+        entry_reader_fill(reader, index / ENTRY_BLOCK);
+    return entry_in(&reader->arrays, index);
+}
+
+/* The same, to be followed as long as the block it is asked for in. */
+#define ENTRY_READ(reader, index) ((const struct attributed[]){entry_read(reader, index)})
+
+/* The first entry at or behind a slice. */
+uint32_t attribution_from(const struct attribution *attribution, slice_id slice);
+/* Which entry the slice has; NO_ENTRY: it is no op. */
+uint32_t attribution_find(const struct attribution *attribution, slice_id slice);
+/* The same, in `room`; NULL: it is no op. */
+const struct attributed *attribution_of(const struct attribution *attribution, slice_id slice,
+                                        struct attributed *room);
 
 /* Sorts ordinals of ops by program, those of one ascending. */
 void ops_by_program(const struct op *ops, uint32_t *order, uint32_t count);

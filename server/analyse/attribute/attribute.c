@@ -370,10 +370,7 @@ static void make_entries(struct attribute_work *work)
 {
     uint32_t count = work->facts_count;
 
-    if (work->room != NULL)
-        work->entries = work->room->entries(work->room->data, count);
-    if (work->entries == NULL)
-        work->entries = scratch_array(work->scratch, struct attributed, count);
+    work->entries = scratch_array(work->scratch, struct attributed, count);
     work->entry_group = scratch_array(work->scratch, uint32_t, count);
     if (work->device_times != NULL || work->partner_end_ps != NULL)
         work->entry_facts = scratch_array(work->scratch, uint32_t, count);
@@ -470,13 +467,11 @@ static void make_named_tables(struct tables tables, bool two_threads)
     free(room);
 }
 
-enum status attribute(const struct trace *trace, struct scratch *scratch,
-                      const struct attribute_room *room, bool two_threads, struct attribution *ret,
-                      struct error *err)
+enum status attribute(const struct trace *trace, struct scratch *scratch, bool two_threads,
+                      struct attribution *ret, struct error *err)
 {
     struct attribute_work work = begin(trace, scratch);
 
-    work.room = room;
     read_slices(&work);
     true_times(&work);
     drop_facts(&work);

@@ -23,16 +23,9 @@
 #include "base/scratch.h"
 #include "trace/attribution.h"
 
-struct attribute_room { /* for the entries, by far the most of it */
-    struct attributed *(*entries)(void *data, uint32_t count); /* zeroed, or NULL: the scratch's */
-    void *data;
-};
-
-/* The result lives in the scratch but for the entries that had another room (NULL: none has), for
- * it grows with the ops; it is the same with two threads. A trace without ops yields an empty
- * attribution. */
+/* The result lives in the scratch, for it grows with the ops; it is the same with two threads. A
+ * trace without ops yields an empty attribution. */
 MUST_CHECK enum status attribute(const struct trace *trace, struct scratch *scratch,
-                                 const struct attribute_room *room, bool two_threads,
-                                 struct attribution *ret, struct error *err);
+                                 bool two_threads, struct attribution *ret, struct error *err);
 
 #endif

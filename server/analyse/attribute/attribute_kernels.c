@@ -58,7 +58,7 @@ static void add_starved(struct kernel_total *total, const struct one_launch *lau
 static void add_total(struct gathering *work, uint32_t at, uint32_t kernel,
                       const struct one_launch *launch)
 {
-    const struct attributed *entry = &work->of->entries[at];
+    const struct attributed *entry = ENTRY_AT(work->of, at);
     struct kernel_total *total = &work->totals[kernel];
 
     if (total->count == 0 || entry->dur_ps > total->max_ps) {
@@ -122,18 +122,18 @@ static void gather(struct gathering *work)
     int64_t end_ps = 0;
 
     for (uint32_t at = 0; at < of->entry_count; at++) {
-        const struct attributed *entry = &of->entries[at];
+        const struct attributed *entry = ENTRY_AT(of, at);
         bool begins = row == NULL || entry->slice - row->first_slice >= row->count;
 
         if (begins)
             row = &work->trace->rows[trace_row_of(work->trace, entry->slice)];
-        if (of->kernel_of[at] != NO_KERNEL) {
+        if (entry_kernel(of, at) != NO_KERNEL) {
             struct one_launch launch = launch_of(reader, entry);
 
             launch.has_gap = !begins;
             launch.gap_ps = entry->start_ps > end_ps ? entry->start_ps - end_ps : 0;
-            add_total(work, at, of->kernel_of[at], &launch);
-            add_values(work, of->kernel_of[at], entry->dur_ps, &launch);
+            add_total(work, at, entry_kernel(of, at), &launch);
+            add_values(work, entry_kernel(of, at), entry->dur_ps, &launch);
         }
         end_ps = entry->start_ps + entry->dur_ps;
     }
@@ -147,7 +147,7 @@ static void rank_longest(struct gathering *work, struct scratch *scratch)
     uint32_t *seen = scratch_array(scratch, uint32_t, (size_t)work->trace->name_count + 1);
 
     for (uint32_t i = 0; i < of->entry_count; i++) {
-        uint32_t at = of->by_device_time[i], kernel = of->kernel_of[at];
+        uint32_t at = entry_in_time(of, i), kernel = entry_kernel(of, at);
 
         if (kernel == NO_KERNEL)
             continue;
@@ -267,8 +267,8 @@ static void find_places(struct gathering *work)
     const struct attribution *of = work->of;
 
     for (uint32_t at = 0; at < of->entry_count; at++) {
-        if (of->kernel_of[at] != NO_KERNEL)
-            work->place[of->kernel_of[at] + 1]++;
+        if (entry_kernel(of, at) != NO_KERNEL)
+            work->place[entry_kernel(of, at) + 1]++;
     }
     for (uint32_t kernel = 0; kernel < of->kernel_count; kernel++)
         work->place[kernel + 1] += work->place[kernel];
@@ -278,7 +278,7 @@ static void find_places(struct gathering *work)
 static bool has_launches(const struct attribution *of)
 {
     for (uint32_t at = 0; at < of->entry_count; at++) {
-        if (of->entries[at].launch != NO_SLICE)
+        if (entry_at(of, at).launch != NO_SLICE)
             return true;
     }
     return false;

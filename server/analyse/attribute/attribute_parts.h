@@ -84,11 +84,10 @@ struct kind_times { /* of an op, by the kinds of its slices */
 
 struct attribute_work {
     const struct trace *trace;
-    struct scratch *scratch;           /* all arrays stand there, also those that are handed out */
-    const struct attribute_room *room; /* but perhaps entries; NULL: none */
-    bool has_devices;      /* the file has tracks of devices; else ops lie on host threads */
-    uint8_t *on_device;    /* a bit per event: its slice lies on a device's track of ops */
-    uint32_t *event_facts; /* by event */
+    struct scratch *scratch; /* all arrays stand there, also those that are handed out */
+    bool has_devices;        /* the file has tracks of devices; else ops lie on host threads */
+    uint8_t *on_device;      /* a bit per event: its slice lies on a device's track of ops */
+    uint32_t *event_facts;   /* by event */
     struct facts *facts;
     int64_t *partner_end_ps; /* by facts, INT64_MIN: none; NULL where no partner was found */
     uint32_t facts_count, facts_capacity;

@@ -42,7 +42,7 @@ static void make_totals(struct scratch *scratch, struct attribution *of)
     for (uint32_t op = 0; op < of->op_count; op++)
         totals[op].first = NO_SLICE;
     for (uint32_t i = 0; i < of->entry_count; i++) {
-        const struct attributed *entry = &of->entries[i];
+        const struct attributed *entry = ENTRY_AT(of, i);
         uint32_t execution = entry->execution;
         bool again = execution != NO_EXECUTION && (seen[execution / 8] >> execution % 8 & 1) != 0;
 
@@ -61,7 +61,7 @@ static void make_devices(struct scratch *scratch, struct attribution *of)
     uint32_t count = 0, capacity = 0;
 
     for (uint32_t i = 0; i < of->entry_count; i++) {
-        const struct attributed *entry = &of->entries[of->by_device_time[i]];
+        const struct attributed *entry = ENTRY_AT(of, entry_in_time(of, i));
         int64_t end_ps = entry->start_ps + entry->dur_ps;
 
         if (now == NULL || now->device != entry->device) {
@@ -112,7 +112,7 @@ static void sort_durs(struct spreading *work)
     for (uint32_t op = 0; op < of->op_count; op++)
         work->first_dur[op + 1] = work->first_dur[op] + of->totals[op].event_count;
     for (uint32_t i = 0; i < of->entry_count; i++)
-        work->durs_ps[work->first_dur[of->entries[i].op]++] = of->entries[i].dur_ps;
+        work->durs_ps[work->first_dur[entry_op(of, i)]++] = entry_at(of, i).dur_ps;
     for (uint32_t op = of->op_count; op > 0; op--)
         work->first_dur[op] = work->first_dur[op - 1];
     work->first_dur[0] = 0;

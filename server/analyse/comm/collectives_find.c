@@ -18,9 +18,27 @@ struct picked { /* entries of a host that are communication, by device and start
 struct picking {
     const struct attribution *attribution;
     const bool *wanted; /* by op */
+    uint8_t *bits;      /* by entry */
     uint32_t part_count;
     struct picked parts[SPLIT_PARTS_MAX];
 };
+
+/* In the order of entries, whose ops stand side by side; the order of time asks for bits alone. */
+static void mark_part(void *data, uint32_t part)
+{
+    enum { EACH = ENTRY_BLOCK };
+    struct picking *picking = data;
+    const struct attribution *attribution = picking->attribution;
+    uint32_t count = attribution->entry_count, block_count = count / EACH + 1;
+    uint64_t from = EACH * split_begin(block_count, part, picking->part_count);
+    uint64_t end = EACH * split_begin(block_count, part + 1, picking->part_count);
+    struct entry_reader reader;
+
+    entry_reader_open(&reader, attribution, ENTRY_BIT(ENTRY_OP));
+    for (uint64_t i = from; i < end && i < count; i++)
+        picking->bits[i / 8] |=
+            (uint8_t)((unsigned)picking->wanted[entry_read(&reader, (uint32_t)i).op] << i % 8);
+}
 
 static void pick_part(void *data, uint32_t part)
 {
@@ -31,9 +49,9 @@ static void pick_part(void *data, uint32_t part)
 
     for (uint32_t i = (uint32_t)split_begin(attribution->entry_count, part, picking->part_count);
          i < end; i++) {
-        uint32_t entry = attribution->by_device_time[i];
+        uint32_t entry = entry_in_time(attribution, i);
 
-        if (!picking->wanted[attribution->entries[entry].op])
+        if ((picking->bits[entry / 8] >> entry % 8 & 1) == 0)
             continue;
         if (picked->count == picked->capacity) {
             picked->capacity = picked->capacity == 0 ? 1024 : 2 * picked->capacity;
@@ -64,7 +82,10 @@ static struct picked pick(const struct attribution *attribution)
     if (any_communication(attribution, wanted)) {
         picking.wanted = wanted;
         picking.part_count = split_count(attribution->entry_count);
+        picking.bits = memory_zeroed((size_t)attribution->entry_count / 8 + 1, 1);
+        split_run(picking.part_count, mark_part, &picking);
         split_run(picking.part_count, pick_part, &picking);
+        free(picking.bits);
         for (uint32_t i = 0; i < picking.part_count; i++)
             ret.count += picking.parts[i].count;
         ret.entries = memory_resize(NULL, (size_t)ret.count + 1, sizeof(*ret.entries));
@@ -177,14 +198,14 @@ static void add_entry(struct finding_work *work, uint32_t host, const struct att
 
 /* An entry in the order of time. Those stand apart in memory, so one that is soon asked for is sent
  * for already. */
-static const struct attributed *picked_entry(const struct attribution *attribution,
-                                             const struct picked *picked, uint32_t i)
+static struct attributed picked_entry(const struct attribution *attribution,
+                                      const struct picked *picked, uint32_t i)
 {
     enum { AHEAD = 16 };
 
     if (picked->count - i > AHEAD)
-        __builtin_prefetch(&attribution->entries[picked->entries[i + AHEAD]]);
-    return &attribution->entries[picked->entries[i]];
+        entry_prefetch(attribution, picked->entries[i + AHEAD]);
+    return entry_at(attribution, picked->entries[i]);
 }
 
 /* Of the entry's collective, empty where its device is new. */
@@ -207,10 +228,10 @@ static void pair_entries(struct finding_work *work, uint32_t host, const struct 
     uint32_t count = work->ret->count;
     struct pairing *pairings = memory_zeroed((size_t)count + 1, sizeof(*pairings));
     for (uint32_t i = 0; i < picked->count; i++) {
-        const struct attributed *entry = picked_entry(attribution, picked, i);
-        const struct op_facts *of = &facts[entry->op];
+        const struct attributed entry = picked_entry(attribution, picked, i);
+        const struct op_facts *of = &facts[entry.op];
 
-        add_entry(work, host, entry, of, pairing_of(pairings, of, entry), launches);
+        add_entry(work, host, &entry, of, pairing_of(pairings, of, &entry), launches);
     }
     for (uint32_t i = 0; i < count; i++)
         free(pairings[i].open);
@@ -242,10 +263,9 @@ static int64_t inside_of(const struct selection *selection, const struct collect
     const struct attribution *of = selection->host->attribution;
     int64_t start_ps = run->start_ps - selection->host->offset_ps;
     struct row_windows windows = collectives_windows(selection);
-    const struct attributed *entry =
-        selection->owners == NULL ? NULL : attribution_of(of, run->slice);
+    uint32_t entry = selection->owners == NULL ? NO_ENTRY : attribution_find(of, run->slice);
 
-    if (entry != NULL && selection->owners[entry - of->entries] == NO_OWNER)
+    if (entry != NO_ENTRY && selection->owners[entry] == NO_OWNER)
         return -1;
     return windows_inside(windows, start_ps, run->dur_ps);
 }

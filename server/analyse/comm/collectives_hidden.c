@@ -58,7 +58,7 @@ static int64_t longest_compute(const struct attribution *attribution, const stru
 static bool is_before(const struct attribution *attribution, uint32_t at, int32_t device,
                       int64_t start_ps)
 {
-    const struct attributed *entry = &attribution->entries[attribution->by_device_time[at]];
+    const struct attributed *entry = ENTRY_AT(attribution, entry_in_time(attribution, at));
 
     return entry->device < device || (entry->device == device && entry->start_ps < start_ps);
 }
@@ -106,7 +106,7 @@ static struct covered *covered_create(const struct host_trace *host,
 
         at = by_time_from(attribution, device, from_ps, at);
         for (; at < attribution->entry_count; at++) {
-            const struct attributed *entry = &attribution->entries[attribution->by_device_time[at]];
+            const struct attributed *entry = ENTRY_AT(attribution, entry_in_time(attribution, at));
 
             if (entry->device != device || entry->start_ps >= stretches[i].to_ps)
                 break;

@@ -260,24 +260,23 @@ static struct str caller_of(struct arg_reader *reader, slice_id around)
 }
 
 /* Transfers of a row come in order, so their entries are near one another. */
-static const struct attributed *entry_of(const struct attribution *attribution,
-                                         struct arg_reader *reader, slice_id slice)
+static uint32_t entry_of(const struct attribution *attribution, struct arg_reader *reader,
+                         slice_id slice)
 {
     uint32_t low = reader->entry, count = attribution->entry_count, step = 1;
 
-    if (low >= count || attribution->entries[low].slice > slice)
+    if (low >= count || entry_slice(attribution, low) > slice)
         low = 0;
-    while (step < count - low && attribution->entries[low + step].slice <= slice) {
+    while (step < count - low && entry_slice(attribution, low + step) <= slice) {
         low += step;
         step *= 2;
     }
     for (; step > 0; step /= 2) {
-        if (step < count - low && attribution->entries[low + step].slice <= slice)
+        if (step < count - low && entry_slice(attribution, low + step) <= slice)
             low += step;
     }
     reader->entry = low;
-    return low < count && attribution->entries[low].slice == slice ? &attribution->entries[low]
-                                                                   : NULL;
+    return low < count && entry_slice(attribution, low) == slice ? low : NO_ENTRY;
 }
 
 static void learn_launch(const struct host_trace *host, struct arg_reader *reader,
@@ -285,17 +284,18 @@ static void learn_launch(const struct host_trace *host, struct arg_reader *reade
 {
     const struct trace *trace = host->trace;
     const struct attribution *attribution = host->attribution;
-    const struct attributed *entry =
-        attribution != NULL ? entry_of(attribution, reader, transfer->slice) : NULL;
+    uint32_t entry =
+        attribution != NULL ? entry_of(attribution, reader, transfer->slice) : NO_ENTRY;
+    slice_id launch = entry == NO_ENTRY ? NO_SLICE : entry_at(attribution, entry).launch;
 
-    if (entry == NULL || entry->launch == NO_SLICE)
+    if (launch == NO_SLICE)
         return;
 
-    struct slice call = trace_slice(trace, entry->launch);
+    struct slice call = trace_slice(trace, launch);
     struct str name = trace_name(trace, call.name);
     int64_t end_ps = transfer->start_ps - host->offset_ps + transfer->dur_ps;
 
-    transfer->launch = entry->launch;
+    transfer->launch = launch;
     transfer->caller = caller_of(reader, call.parent);
     if (transfer->caller.count == 0)
         transfer->caller = name;

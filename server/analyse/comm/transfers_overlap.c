@@ -108,7 +108,7 @@ static bool computing_next(struct computing *computing, struct window *ret)
     }
     for (; computing->computes != NULL && computing->at < computing->end; computing->at++) {
         const struct attributed *entry =
-            &attribution->entries[attribution->by_device_time[computing->at]];
+            ENTRY_AT(attribution, entry_in_time(attribution, computing->at));
         int64_t end_ps = entry->start_ps + entry->dur_ps;
 
         if (entry->start_ps >= computing->to_ps)

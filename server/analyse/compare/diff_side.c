@@ -68,7 +68,7 @@ static void add_block(void *data, const struct op_block *block)
     struct gather *gather = data;
 
     for (uint32_t i = 0; i < block->count; i++) {
-        const struct attributed *entry = &block->entries[block->first + i];
+        const struct attributed *entry = BLOCK_ENTRY(block, i);
 
         if (block->inside_ps[i] < 0 || !is_counted(gather->devices, entry->device))
             continue;
@@ -206,7 +206,10 @@ static void measure_host(const struct selection *selection, const struct steps *
         data[part] = &walk.parts[part];
     }
     if (!sum_stored(selection, &walk, series_count > 0))
-        scan_ops(selection, add_block, data, walk.part_count);
+        scan_ops(selection,
+                 ENTRY_BIT(ENTRY_OP) | ENTRY_BIT(ENTRY_DEVICE) | ENTRY_BIT(ENTRY_START) |
+                     ENTRY_BIT(ENTRY_COVERED),
+                 add_block, data, walk.part_count);
     join_parts(&walk, series_count, ret);
     arena_destroy(room);
 }

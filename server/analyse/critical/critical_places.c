@@ -74,7 +74,7 @@ static void name_place(const struct step_graph *graph, const struct path_piece *
         return;
 
     const struct host_trace *host = &graph->run->hosts[graph->lanes[node->lane].host];
-    const struct op *op = &host->attribution->ops[host->attribution->entries[node->entry].op];
+    const struct op *op = &host->attribution->ops[entry_op(host->attribution, node->entry)];
     struct str scope = place_of_scope(scope_of_op(host->trace, op), arena);
 
     ret->of = scope.count > 0 ? PLACE_OF_SCOPE : PLACE_OF_OP;

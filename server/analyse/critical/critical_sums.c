@@ -33,7 +33,7 @@ static struct critical_op *op_of_node(struct critical_sums *sums, const struct s
 
     if (node->entry == NO_ENTRY)
         return &sums->names[host][node->name];
-    return &sums->ops[host][graph->run->hosts[host].attribution->entries[node->entry].op];
+    return &sums->ops[host][entry_op(graph->run->hosts[host].attribution, node->entry)];
 }
 
 static void open_host(struct critical_sums *sums, const struct run_traces *run, uint32_t host)
@@ -78,7 +78,7 @@ static void add_pieces(struct critical_sums *sums, const struct step_graph *grap
         int32_t device = lane->device;
 
         if (node->entry != NO_ENTRY)
-            device = graph->run->hosts[lane->host].attribution->entries[node->entry].device;
+            device = entry_at(graph->run->hosts[lane->host].attribution, node->entry).device;
         add_device(sums, lane->host, device, piece->dur_ps);
         if (!piece->gap)
             ps_add(&op_of_node(sums, graph, node)->on_path_ps, piece->dur_ps);

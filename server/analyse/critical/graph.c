@@ -145,7 +145,7 @@ static bool is_of_step(const struct step_graph *graph, const struct graph_node *
     if (node->entry == NO_ENTRY || lane->host != graph->host)
         return false;
     if (lane->kind == LANE_THREAD)
-        device = graph->run->hosts[lane->host].attribution->entries[node->entry].device;
+        device = entry_at(graph->run->hosts[lane->host].attribution, node->entry).device;
     return graph->step == NULL || !graph->step->on_device || graph->step->device == device;
 }
 

@@ -39,7 +39,6 @@
 #include "analyse/steps/steps.h"
 
 #define NO_NODE UINT32_MAX
-#define NO_ENTRY UINT32_MAX
 
 enum edge_kind {
     EDGE_NONE,

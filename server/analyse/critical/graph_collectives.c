@@ -37,7 +37,7 @@ static uint64_t key_of(const struct graph_maker *maker, const struct graph_node 
 
     if (node->entry != NO_ENTRY) {
         program_id program =
-            host->attribution->ops[host->attribution->entries[node->entry].op].program;
+            host->attribution->ops[entry_op(host->attribution, node->entry)].program;
 
         if (program < trace->program_count)
             key ^= trace->programs[program].fingerprint;
@@ -73,7 +73,7 @@ static struct member *find_members(const struct graph_maker *maker, uint32_t *re
             .host = lane->host,
             .device = node->entry == NO_ENTRY
                           ? lane->device
-                          : maker->run->hosts[lane->host].attribution->entries[node->entry].device,
+                          : entry_at(maker->run->hosts[lane->host].attribution, node->entry).device,
             .start_ps = node->start_ps,
             .end_ps = node->end_ps};
     }

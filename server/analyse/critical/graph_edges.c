@@ -78,11 +78,11 @@ static slice_id launch_of(const struct graph_maker *maker, uint32_t index)
     const struct graph_node *node = &graph->nodes[index];
     const struct graph_lane *lane = &graph->lanes[node->lane];
     const struct attribution *of = maker->run->hosts[lane->host].attribution;
-    const struct attributed *entry = &of->entries[node->entry];
+    const struct attributed *entry = ENTRY_AT(of, node->entry);
     bool begins = true;
 
     if (index > lane->first_node && graph->nodes[index - 1].entry != NO_ENTRY)
-        begins = of->entries[graph->nodes[index - 1].entry].execution != entry->execution;
+        begins = entry_at(of, graph->nodes[index - 1].entry).execution != entry->execution;
     if (lane->kind == LANE_THREAD || entry->launch == NO_SLICE) {
         if (!begins || entry->execution == NO_EXECUTION)
             return lane->kind == LANE_THREAD ? NO_SLICE : entry->launch;

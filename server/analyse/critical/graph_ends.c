@@ -21,7 +21,7 @@ static void add_end(struct graph_maker *maker, uint32_t index)
         .node = index,
         .host = lane->host,
         .lane = node->lane,
-        .device = node->entry == NO_ENTRY ? lane->device : of->entries[node->entry].device};
+        .device = node->entry == NO_ENTRY ? lane->device : entry_at(of, node->entry).device};
 }
 
 static int end_order(const void *left, const void *right)

@@ -27,15 +27,17 @@ static int run_order(const void *left, const void *right)
     return (a->node > b->node) - (a->node < b->node);
 }
 
+/* In `room`; NULL: it is no op. */
 static const struct attributed *entry_of(const struct graph_maker *maker, uint32_t index,
-                                         uint32_t *ret_host)
+                                         uint32_t *ret_host, struct attributed *room)
 {
     const struct graph_node *node = &maker->graph.nodes[index];
 
     *ret_host = maker->graph.lanes[node->lane].host;
-    return node->entry == NO_ENTRY
-               ? NULL
-               : &maker->run->hosts[*ret_host].attribution->entries[node->entry];
+    if (node->entry == NO_ENTRY)
+        return NULL;
+    *room = entry_at(maker->run->hosts[*ret_host].attribution, node->entry);
+    return room;
 }
 
 void graph_order_runs(struct graph_maker *maker)
@@ -45,7 +47,8 @@ void graph_order_runs(struct graph_maker *maker)
     maker->op_run_count = 0;
     for (uint32_t i = 0; i < graph->node_count; i++) {
         uint32_t host;
-        const struct attributed *entry = entry_of(maker, i, &host);
+        struct attributed room;
+        const struct attributed *entry = entry_of(maker, i, &host, &room);
 
         if (entry == NULL || entry->execution == NO_EXECUTION || graph->nodes[i].container ||
             maker->run->hosts[host].attribution->need_count == 0)
@@ -88,7 +91,8 @@ int64_t graph_add_needs(struct graph_maker *maker, uint32_t index)
     const struct graph_node *node = &graph->nodes[index];
     int64_t last_ps = INT64_MIN;
     uint32_t host;
-    const struct attributed *entry = entry_of(maker, index, &host);
+    struct attributed room;
+    const struct attributed *entry = entry_of(maker, index, &host, &room);
     const struct attribution *of = maker->run->hosts[host].attribution;
 
     if (maker->op_run_count == 0 || entry == NULL || entry->execution == NO_EXECUTION ||
@@ -118,7 +122,8 @@ int64_t graph_add_needs(struct graph_maker *maker, uint32_t index)
 bool graph_needs_name(const struct graph_maker *maker, uint32_t index, name_id name)
 {
     uint32_t host;
-    const struct attributed *entry = entry_of(maker, index, &host);
+    struct attributed room;
+    const struct attributed *entry = entry_of(maker, index, &host, &room);
     const struct attribution *of = maker->run->hosts[host].attribution;
 
     if (entry == NULL)

@@ -47,13 +47,13 @@ static void draw(struct graph_maker *maker, struct drawn drawn)
     maker->drawn[maker->drawn_count++] = drawn;
 }
 
-static uint32_t entry_at(const struct attribution *of, uint32_t *at, slice_id slice)
+static uint32_t entry_of_slice(const struct attribution *of, uint32_t *at, slice_id slice)
 {
     if (of == NULL)
         return NO_ENTRY;
-    while (*at < of->entry_count && of->entries[*at].slice < slice)
+    while (*at < of->entry_count && entry_slice(of, *at) < slice)
         ++*at;
-    return *at < of->entry_count && of->entries[*at].slice == slice ? *at : NO_ENTRY;
+    return *at < of->entry_count && entry_slice(of, *at) == slice ? *at : NO_ENTRY;
 }
 
 static void draw_arrow(struct graph_maker *maker, struct arrival arrival)
@@ -119,7 +119,7 @@ static void draw_row(struct graph_maker *maker, struct maker_host *host, const s
     arrow = flow_first_to(trace, row->first_slice + first);
     entry = host->host->attribution == NULL
                 ? 0
-                : entry_from(host->host->attribution, row->first_slice + first);
+                : attribution_from(host->host->attribution, row->first_slice + first);
     for (uint32_t i = first; i < end; i++) {
         if (i == first || i - group.first >= group.count)
             row_group(trace, row, i, &group);
@@ -141,7 +141,7 @@ static void draw_row(struct graph_maker *maker, struct maker_host *host, const s
         draw(maker, (struct drawn){.start_ps = start_ps,
                                    .end_ps = ps_sum(start_ps, group.dur_ps[k]),
                                    .slice = slice,
-                                   .entry = entry_at(host->host->attribution, &entry, slice),
+                                   .entry = entry_of_slice(host->host->attribution, &entry, slice),
                                    .name = group.name[k],
                                    .kind = group.kind[k]});
     }
@@ -180,7 +180,7 @@ static struct graph_node *add_node(struct step_graph *graph)
 static enum op_role role_of_entry(const struct maker_host *host, uint32_t entry)
 {
     const struct attribution *of = host->host->attribution;
-    uint32_t op = of->entries[entry].op;
+    uint32_t op = entry_op(of, entry);
     uint8_t known = host->roles.known[op];
 
     if (known == 0)
@@ -192,13 +192,13 @@ static enum op_role role_of_entry(const struct maker_host *host, uint32_t entry)
 static int64_t over_of(const struct maker_host *host, uint32_t entry)
 {
     const struct attribution *of = host->host->attribution;
-    const struct attributed *op = &of->entries[entry];
+    const struct attributed *op = ENTRY_AT(of, entry);
     uint32_t at = attribution_time_from(of, op->device, op->start_ps);
 
-    while (at < of->entry_count && of->by_device_time[at] != entry &&
-           of->entries[of->by_device_time[at]].start_ps == op->start_ps)
+    while (at < of->entry_count && entry_in_time(of, at) != entry &&
+           entry_at(of, entry_in_time(of, at)).start_ps == op->start_ps)
         at++;
-    if (at >= of->entry_count || of->by_device_time[at] != entry)
+    if (at >= of->entry_count || entry_in_time(of, at) != entry)
         return op->start_ps + op->dur_ps;
     return device_op_over(host->host, at);
 }
@@ -206,7 +206,7 @@ static int64_t over_of(const struct maker_host *host, uint32_t entry)
 static void describe_op(const struct maker_host *host, enum lane_kind lane, struct graph_node *node)
 {
     const struct op *op =
-        &host->host->attribution->ops[host->host->attribution->entries[node->entry].op];
+        &host->host->attribution->ops[entry_op(host->host->attribution, node->entry)];
     enum op_role role = role_of_entry(host, node->entry);
 
     node->kind = (uint8_t)op->kind;
@@ -247,8 +247,7 @@ static double factor_of(const struct laying *laying, const struct open_slice *of
 
     if (edits == NULL || of->of->entry == NO_ENTRY)
         return of->factor;
-    return of->factor *
-           edits->ops[host][laying->host->host->attribution->entries[of->of->entry].op];
+    return of->factor * edits->ops[host][entry_op(laying->host->host->attribution, of->of->entry)];
 }
 
 static double name_factor(const struct laying *laying, const struct open_slice *around,

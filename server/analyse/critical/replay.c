@@ -127,7 +127,7 @@ static double op_factor(const struct step_graph *graph, const struct edits *edit
 
     if (!edits->late || edits->ops == NULL || edits->ops[host] == NULL || node->entry == NO_ENTRY)
         return 1;
-    return edits->ops[host][graph->run->hosts[host].attribution->entries[node->entry].op];
+    return edits->ops[host][entry_op(graph->run->hosts[host].attribution, node->entry)];
 }
 
 static void set_factors(struct replaying *replaying)
@@ -173,7 +173,7 @@ static int32_t device_of(const struct step_graph *graph, const struct graph_node
 
     return node->entry == NO_ENTRY
                ? lane->device
-               : graph->run->hosts[lane->host].attribution->entries[node->entry].device;
+               : entry_at(graph->run->hosts[lane->host].attribution, node->entry).device;
 }
 
 enum { EVEN_DEVICES = 4096 };

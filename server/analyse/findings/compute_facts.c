@@ -23,6 +23,7 @@ static void time_ops(struct memo *memo, uint32_t index, const struct counted *co
     const struct host_trace *host = &memo->run->hosts[index];
     const struct attribution *of = host->attribution;
     int64_t hull_ps = 0, counted_ps = 0;
+    struct entry_reader reader;
 
     for (uint32_t i = 0; i < of->device_count; i++) {
         ps_add(&hull_ps, of->devices[i].end_ps - of->devices[i].start_ps);
@@ -36,8 +37,9 @@ static void time_ops(struct memo *memo, uint32_t index, const struct counted *co
                 (int64_t)((double)of->totals[op].self_ps * ((double)counted_ps / (double)hull_ps));
         return;
     }
+    entry_reader_open(&reader, of, ENTRY_ALL);
     for (uint32_t i = 0; i < of->entry_count; i++) {
-        const struct attributed *entry = &of->entries[i];
+        const struct attributed *entry = ENTRY_READ(&reader, i);
         int64_t start_ps = entry->start_ps + host->offset_ps;
         int64_t inside_ps = counted_inside_ps(counted, index, start_ps, start_ps + entry->dur_ps);
 

@@ -250,15 +250,20 @@ static enum status find_hidden_by_graphs(struct memo *memo, struct finding_list 
     (void)err;
     for (uint32_t host = 0; host < memo->run->host_count; host++) {
         const struct attribution *of = attribution_of_host(memo, host);
-        const struct attributed *first = NULL;
+        slice_id first = NO_SLICE;
         uint64_t count = 0;
         int64_t time_ps = 0;
+        struct entry_reader reader;
 
+        entry_reader_open(&reader, of,
+                          ENTRY_BIT(ENTRY_SLICE) | ENTRY_BIT(ENTRY_FLAGS) | ENTRY_BIT(ENTRY_DUR));
         for (uint32_t i = 0; of != NULL && of->kernel_count > 0 && i < of->entry_count; i++) {
-            if (of->entries[i].graph != GRAPH_WHOLE)
+            const struct attributed *entry = ENTRY_READ(&reader, i);
+
+            if (entry->graph != GRAPH_WHOLE)
                 continue;
-            first = first == NULL ? &of->entries[i] : first;
-            ps_add(&time_ps, of->entries[i].dur_ps);
+            first = first == NO_SLICE ? entry->slice : first;
+            ps_add(&time_ps, entry->dur_ps);
             count++;
         }
         if (count == 0 || time_ps < kernel_time(of) / 100)
@@ -281,7 +286,7 @@ static enum status find_hidden_by_graphs(struct memo *memo, struct finding_list 
         struct evidence *evidence = finding_prove_count(&finding, "launches of graphs", count);
 
         evidence->host = host;
-        evidence->slice = first->slice;
+        evidence->slice = first;
         findings_add(list, &finding);
     }
     return OK;
@@ -306,17 +311,21 @@ static enum status find_ops_in_graphs(struct memo *memo, struct finding_list *li
     for (uint32_t host = 0; host < memo->run->host_count; host++) {
         const struct attribution *of = attribution_of_host(memo, host);
         const struct trace *trace = memo->run->hosts[host].trace;
-        const struct attributed *first = NULL;
+        slice_id first = NO_SLICE;
         uint64_t count = 0;
         int64_t time_ps = 0;
+        struct entry_reader reader;
 
+        entry_reader_open(&reader, of,
+                          ENTRY_BIT(ENTRY_SLICE) | ENTRY_BIT(ENTRY_OP) | ENTRY_BIT(ENTRY_FLAGS) |
+                              ENTRY_BIT(ENTRY_DUR));
         for (uint32_t i = 0; of != NULL && of->kernel_count > 0 && i < of->entry_count; i++) {
-            const struct attributed *entry = &of->entries[i];
+            const struct attributed *entry = ENTRY_READ(&reader, i);
 
-            if (entry->graph != GRAPH_NODE || of->kernel_of[i] == NO_KERNEL ||
+            if (entry->graph != GRAPH_NODE || entry_kernel(of, i) == NO_KERNEL ||
                 !has_no_op(trace, &of->ops[entry->op]))
                 continue;
-            first = first == NULL ? entry : first;
+            first = first == NO_SLICE ? entry->slice : first;
             ps_add(&time_ps, entry->dur_ps);
             count++;
         }
@@ -339,7 +348,7 @@ static enum status find_ops_in_graphs(struct memo *memo, struct finding_list *li
         struct evidence *evidence = finding_prove_count(&finding, "kernels without an op", count);
 
         evidence->host = host;
-        evidence->slice = first->slice;
+        evidence->slice = first;
         evidence->view = "kernels";
         findings_add(list, &finding);
     }
@@ -485,10 +494,12 @@ static struct slow_calls slow_calls_of(const struct trace *trace, const struct a
     struct launch_calls calls = {0};
     struct slow_calls sum = {.longest = NO_SLICE};
     int64_t longest_ps = 0;
+    struct entry_reader entries;
 
+    entry_reader_open(&entries, of, ENTRY_BIT(ENTRY_LAUNCH));
     for (uint32_t i = 0; i < of->entry_count; i++)
-        if (of->kernel_of[i] != NO_KERNEL && of->entries[i].launch != NO_SLICE)
-            launch_calls_add(&calls, of->entries[i].launch);
+        if (entry_kernel(of, i) != NO_KERNEL && entry_read(&entries, i).launch != NO_SLICE)
+            launch_calls_add(&calls, entry_read(&entries, i).launch);
     launch_calls_sort(&calls);
     for (uint32_t at = 0, run; at < calls.count; at += run) {
         struct launch_call call;

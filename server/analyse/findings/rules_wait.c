@@ -64,15 +64,23 @@ static int64_t only_waited(struct memo *memo, const struct steps *steps,
     return wait_ps;
 }
 
-static const struct attributed *longest_of(const struct attribution *attribution, uint32_t op)
+static uint32_t longest_of(const struct attribution *attribution, uint32_t op)
 {
-    const struct attributed *longest = NULL;
+    uint32_t longest = NO_ENTRY;
+    int64_t longest_ps = 0;
+    struct entry_reader reader;
 
+    entry_reader_open(&reader, attribution, ENTRY_BIT(ENTRY_OP) | ENTRY_BIT(ENTRY_COVERED));
     for (uint32_t i = 0; i < attribution->entry_count; i++) {
-        const struct attributed *entry = &attribution->entries[i];
+        if (entry_read(&reader, i).op != op)
+            continue;
 
-        if (entry->op == op && (longest == NULL || entry->self_ps > longest->self_ps))
-            longest = entry;
+        int64_t self_ps = entry_read(&reader, i).self_ps;
+
+        if (longest == NO_ENTRY || self_ps > longest_ps) {
+            longest = i;
+            longest_ps = self_ps;
+        }
     }
     return longest;
 }
@@ -88,12 +96,14 @@ static void show_longest(const struct run_traces *run, struct str name, struct e
                !str_equal(trace_name(run->hosts[host].trace, attribution->ops[op].name), name))
             op++;
 
-        const struct attributed *longest =
-            attribution != NULL && op < attribution->op_count ? longest_of(attribution, op) : NULL;
+        uint32_t index = attribution != NULL && op < attribution->op_count
+                             ? longest_of(attribution, op)
+                             : NO_ENTRY;
 
-        if (longest == NULL)
+        if (index == NO_ENTRY)
             continue;
 
+        const struct attributed *longest = ENTRY_AT(attribution, index);
         int64_t start_ps = longest->start_ps + run->hosts[host].offset_ps;
 
         evidence_at(proof, host, start_ps, start_ps + longest->dur_ps);

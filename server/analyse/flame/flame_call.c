@@ -117,9 +117,13 @@ static void find_calls(const struct host_trace *host, const uint8_t *marks, uint
                        slice_id *calls)
 {
     const struct attribution *attribution = host->attribution;
+    struct entry_reader reader;
 
+    entry_reader_open(&reader, attribution,
+                      ENTRY_BIT(ENTRY_SLICE) | ENTRY_BIT(ENTRY_EXECUTION) |
+                          ENTRY_BIT(ENTRY_LAUNCH));
     for (uint32_t i = 0; i < attribution->entry_count; i++) {
-        const struct attributed *entry = &attribution->entries[i];
+        const struct attributed *entry = ENTRY_READ(&reader, i);
         uint32_t execution = entry->execution;
 
         if (entry->launch != NO_SLICE || execution == NO_EXECUTION ||

@@ -99,7 +99,7 @@ static void add_ops(void *data, const struct op_block *block)
     struct growth *growth = walk->growth;
 
     for (uint32_t i = 0; i < block->count; i++) {
-        const struct attributed *entry = &block->entries[block->first + i];
+        const struct attributed *entry = BLOCK_ENTRY(block, i);
 
         if (block->inside_ps[i] < 0)
             continue;
@@ -161,7 +161,12 @@ void grow_from_ops(struct growth *growth)
         return; /* told as unknown */
     walk.share_of = memory_zeroed((size_t)attribution->op_count + 1, sizeof(*walk.share_of));
     paths_open(&walk.paths, growth);
-    scan_ops(growth->selection, add_ops, (void *const[]){&walk}, 1);
+    scan_ops(
+        growth->selection,
+        ENTRY_BIT(ENTRY_OP) | ENTRY_BIT(ENTRY_FLAGS) | ENTRY_BIT(ENTRY_START) |
+            ENTRY_BIT(ENTRY_DUR) | ENTRY_BIT(ENTRY_COVERED) |
+            (growth->by == FLAME_HOST ? ENTRY_BIT(ENTRY_EXECUTION) | ENTRY_BIT(ENTRY_LAUNCH) : 0),
+        add_ops, (void *const[]){&walk}, 1);
     if (growth->weight > WEIGHT_COUNT)
         close_shares(&walk);
     paths_close(&walk.paths);

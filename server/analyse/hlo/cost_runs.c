@@ -48,8 +48,8 @@ static uint32_t count_runs(const struct trace *trace, const struct attribution *
     bool is_stream = track_runs_kernels(trace, row->track);
     struct run run = {.op = NO_OP};
 
-    for (; at < of->entry_count && of->entries[at].slice - row->first_slice < row->count; at++) {
-        const struct attributed *entry = &of->entries[at];
+    for (; at < of->entry_count && entry_slice(of, at) - row->first_slice < row->count; at++) {
+        const struct attributed *entry = ENTRY_AT(of, at);
         const struct op *op = &of->ops[entry->op];
         bool is_of_program = op->program != NO_PROGRAM || op->module != 0;
 
@@ -67,7 +67,7 @@ void cost_count_runs(const struct trace *trace, const struct attribution *of, st
     uint32_t at = 0;
 
     for (row_id id = 0; id < trace->row_count; id++) {
-        while (at < of->entry_count && of->entries[at].slice < trace->rows[id].first_slice)
+        while (at < of->entry_count && entry_slice(of, at) < trace->rows[id].first_slice)
             at++;
         at = count_runs(trace, of, &trace->rows[id], at, costs);
     }

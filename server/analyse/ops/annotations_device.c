@@ -84,7 +84,7 @@ static void follow_executions(struct device_work *work)
 
     uint8_t *asked = memory_zeroed((size_t)of->execution_count + 1, 1);
     for (uint32_t i = 0; i < of->entry_count; i++) {
-        const struct attributed *entry = &of->entries[of->by_device_time[i]];
+        const struct attributed *entry = ENTRY_AT(of, entry_in_time(of, i));
         uint32_t execution = entry->execution;
 
         if (execution == NO_EXECUTION || of->executions[execution].launch != NO_SLICE ||
@@ -190,7 +190,7 @@ static void add_block(void *data, const struct op_block *block)
     struct device_work *work = data;
 
     for (uint32_t i = 0; i < block->count; i++) {
-        const struct attributed *entry = &block->entries[block->first + i];
+        const struct attributed *entry = BLOCK_ENTRY(block, i);
 
         if (block->inside_ps[i] >= 0)
             add_work(work, span_of(work, entry), entry, block->self_ps[i]);
@@ -204,7 +204,7 @@ static void add_rest(void *data, const struct op_block *block)
 
     for (uint32_t i = 0; i < block->count; i++) {
         if (block->inside_ps[i] >= 0)
-            add_work(work, NO_SPAN, &block->entries[block->first + i], block->self_ps[i]);
+            add_work(work, NO_SPAN, BLOCK_ENTRY(block, i), block->self_ps[i]);
     }
 }
 
@@ -219,14 +219,17 @@ void marks_add_device(struct marks *marks, const struct selection *selection,
     if (of == NULL || of->entry_count == 0)
         return;
     if (marks->count == 0) {
-        scan_ops(selection, add_rest, data, 1);
+        scan_ops(selection, ENTRY_BIT(ENTRY_COVERED), add_rest, data, 1);
         return;
     }
     work.reader = launch_reader_create(marks->trace);
     work.of_execution = memory_resize(NULL, (size_t)of->execution_count + 1, sizeof(uint32_t));
     work.launched = memory_zeroed(marks->count, sizeof *work.launched);
     follow_executions(&work);
-    scan_ops(selection, add_block, data, 1);
+    scan_ops(selection,
+             ENTRY_BIT(ENTRY_EXECUTION) | ENTRY_BIT(ENTRY_LAUNCH) | ENTRY_BIT(ENTRY_START) |
+                 ENTRY_BIT(ENTRY_DUR) | ENTRY_BIT(ENTRY_COVERED),
+             add_block, data, 1);
     add_to_parents(&work);
     add_to_names(&work);
     for (uint32_t i = 0; i < marks->count; i++) {
@@ -256,6 +259,7 @@ uint32_t *marks_launched_by(struct marks *marks, const struct selection *selecti
     const struct attribution *of = selection->host->attribution;
     struct device_work work = {.marks = marks, .selection = selection};
     uint32_t *ret = memory_resize(NULL, (size_t)of->entry_count + 1, sizeof *ret);
+    struct entry_reader reader;
 
     if (marks->count == 0) {
         for (uint32_t i = 0; i < of->entry_count; i++)
@@ -265,8 +269,9 @@ uint32_t *marks_launched_by(struct marks *marks, const struct selection *selecti
     work.reader = launch_reader_create(marks->trace);
     work.of_execution = memory_resize(NULL, (size_t)of->execution_count + 1, sizeof(uint32_t));
     follow_executions(&work);
+    entry_reader_open(&reader, of, ENTRY_ALL);
     for (uint32_t i = 0; i < of->entry_count; i++)
-        ret[i] = span_of(&work, &of->entries[i]);
+        ret[i] = span_of(&work, ENTRY_READ(&reader, i));
     free(work.of_execution);
     launch_reader_free(work.reader);
     return ret;

@@ -65,9 +65,9 @@ static void add_calls(void *data, const struct op_block *block)
     const struct attribution *of = part->work->selections[part->at].host->attribution;
 
     for (uint32_t i = 0; i < block->count; i++)
-        if (block->inside_ps[i] >= 0 && of->kernel_of[block->first + i] != NO_KERNEL &&
+        if (block->inside_ps[i] >= 0 && entry_kernel(of, block->first + i) != NO_KERNEL &&
             kernels_counts(part->work, part->at, block->first + i))
-            launch_calls_add(&part->calls, block->entries[block->first + i].launch);
+            launch_calls_add(&part->calls, BLOCK_ENTRY(block, i)->launch);
 }
 
 static void count_launches(struct kernels_work *work, struct kernels_summary *ret)
@@ -78,7 +78,7 @@ static void count_launches(struct kernels_work *work, struct kernels_summary *re
 
         if (work->row_of[at] == NULL)
             continue;
-        scan_ops(&work->selections[at], add_calls, data, 1);
+        scan_ops(&work->selections[at], ENTRY_BIT(ENTRY_LAUNCH), add_calls, data, 1);
         launch_calls_sort(&part.calls);
         ret->launch_count += launch_calls_count(&part.calls);
         launch_calls_free(&part.calls);
@@ -341,11 +341,11 @@ static struct cell launch_cell(const void *data, uint32_t row, uint32_t column)
 /* Launches of its name that its device, or one before it, ran earlier. */
 static uint32_t rank_of(const struct attribution *of, uint32_t entry)
 {
-    name_id name = of->kernels[of->kernel_of[entry]].name;
+    name_id name = of->kernels[entry_kernel(of, entry)].name;
     uint32_t rank = 0;
 
-    for (uint32_t i = 0; i < of->entry_count && of->by_device_time[i] != entry; i++) {
-        uint32_t kernel = of->kernel_of[of->by_device_time[i]];
+    for (uint32_t i = 0; i < of->entry_count && entry_in_time(of, i) != entry; i++) {
+        uint32_t kernel = entry_kernel(of, entry_in_time(of, i));
 
         rank += kernel != NO_KERNEL && of->kernels[kernel].name == name;
     }
@@ -358,11 +358,11 @@ void kernel_of_entry(const struct host_trace *host, uint32_t entry, struct arena
     const struct attribution *of = host->attribution;
     const struct run_traces run = {.hosts = host, .host_count = 1};
     struct kernel_row row = {
-        .kernel = of->kernel_of[entry],
+        .kernel = entry_kernel(of, entry),
         .variant_count = 1,
-        .name = trace_name(host->trace, of->kernels[of->kernel_of[entry]].name),
+        .name = trace_name(host->trace, of->kernels[entry_kernel(of, entry)].name),
         .longest_skip = rank_of(of, entry),
-        .graph_count = of->entries[entry].graph != GRAPH_NONE,
+        .graph_count = entry_at(of, entry).graph != GRAPH_NONE,
     };
     struct kernels_work work = {.run = &run, .arena = arena, .rows = &row, .row_count = 1};
     struct column *columns = arena_array(arena, struct column, kernels_launch_column_count);

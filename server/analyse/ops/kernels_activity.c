@@ -138,7 +138,7 @@ static void take_block(void *data, const struct op_block *block)
     struct activities *all = data;
 
     for (uint32_t i = 0; i < block->count; i++) {
-        const struct attributed *entry = &block->entries[block->first + i];
+        const struct attributed *entry = BLOCK_ENTRY(block, i);
 
         if (block->inside_ps[i] < 0 || !is_wanted(all, entry, block->first + i))
             continue;
@@ -167,14 +167,14 @@ static void take_selection(struct activities *all, const struct selection *selec
         streams[id] = track_runs_kernels(trace, id);
     all->streams = streams;
     all->selection = selection;
-    scan_ops(selection, take_block, data, 1);
+    scan_ops(selection, ENTRY_BIT(ENTRY_SLICE) | ENTRY_BIT(ENTRY_START), take_block, data, 1);
 }
 
 /* One row, opened: its cells are asked for one after the other. */
 struct opened {
     const struct host_trace *host;
     const struct attribution *of;
-    const struct attributed *entry;
+    struct attributed entry;
     const struct kernel *kernel; /* NULL: a copy, a set or a graph */
     struct slice slice;
 };
@@ -183,14 +183,14 @@ static struct opened open_row(const struct activities *all, const struct activit
 {
     const struct host_trace *host = &all->run->hosts[activity->host];
     const struct attribution *of = host->attribution;
-    uint32_t kernel = of->kernel_of == NULL ? NO_KERNEL : of->kernel_of[activity->entry];
+    uint32_t kernel = entry_kernel(of, activity->entry);
 
     return (struct opened){
         .host = host,
         .of = of,
-        .entry = &of->entries[activity->entry],
+        .entry = entry_at(of, activity->entry),
         .kernel = kernel == NO_KERNEL ? NULL : &of->kernels[kernel],
-        .slice = trace_slice(host->trace, of->entries[activity->entry].slice),
+        .slice = trace_slice(host->trace, entry_slice(of, activity->entry)),
     };
 }
 
@@ -234,9 +234,9 @@ static const char *what_is(const struct opened *row)
 {
     if (row->kernel != NULL)
         return "kernel";
-    if (row->entry->graph == GRAPH_WHOLE)
+    if (row->entry.graph == GRAPH_WHOLE)
         return "graph";
-    if (row->entry->op != NO_OP && row->of->ops[row->entry->op].kind != KIND_COPY)
+    if (row->entry.op != NO_OP && row->of->ops[row->entry.op].kind != KIND_COPY)
         return "other";
 
     struct str name = trace_name(row->host->trace, row->slice.name);
@@ -315,12 +315,12 @@ static struct cell moved_cell(const struct activities *all, const struct opened 
 static struct cell call_cell(const struct activities *all, const struct opened *row,
                              uint32_t column)
 {
-    int64_t start_ps = row->entry->start_ps, end_ps = start_ps + row->entry->dur_ps;
+    int64_t start_ps = row->entry.start_ps, end_ps = start_ps + row->entry.dur_ps;
     struct slice call;
 
-    if (row->entry->launch == NO_SLICE || row->entry->launch >= row->host->trace->slice_count)
+    if (row->entry.launch == NO_SLICE || row->entry.launch >= row->host->trace->slice_count)
         return cell_null(STR("the profile does not record which call launched it"));
-    call = trace_slice(row->host->trace, row->entry->launch);
+    call = trace_slice(row->host->trace, row->entry.launch);
     switch (column) {
     case ACTIVITY_CALL:
         return cell_text(trace_name(row->host->trace, call.name));
@@ -350,7 +350,7 @@ static struct cell place_cell(const struct activities *all, const struct opened 
     case ACTIVITY_HOST:
         return cell_text(row->host->name);
     case ACTIVITY_DEVICE:
-        return cell_integer(row->entry->device);
+        return cell_integer(row->entry.device);
     case ACTIVITY_CONTEXT:
         return number_arg(all, row, contexts, COUNT(contexts), true);
     case ACTIVITY_STREAM:
@@ -366,7 +366,7 @@ static struct cell place_cell(const struct activities *all, const struct opened 
 
 static struct cell op_cell(const struct opened *row)
 {
-    const struct op *op = row->entry->op == NO_OP ? NULL : &row->of->ops[row->entry->op];
+    const struct op *op = row->entry.op == NO_OP ? NULL : &row->of->ops[row->entry.op];
 
     if (op == NULL || (op->module == 0 && op->program == NO_PROGRAM && op->caller == 0))
         return cell_null(STR("the profile does not say to which op it belongs"));
@@ -383,7 +383,7 @@ static struct cell activity_cell(const void *data, uint32_t at, uint32_t column)
         return cell_integer(activity->start_ps);
     if (column == ACTIVITY_DUR)
         return cell_integer(
-            all->run->hosts[activity->host].attribution->entries[activity->entry].dur_ps);
+            entry_at(all->run->hosts[activity->host].attribution, activity->entry).dur_ps);
     row = open_row(all, activity);
     switch (column) {
     case ACTIVITY_WHAT:
@@ -391,9 +391,9 @@ static struct cell activity_cell(const void *data, uint32_t at, uint32_t column)
     case ACTIVITY_NAME:
         return cell_text(trace_name(row.host->trace, row.slice.name));
     case ACTIVITY_GRAPH:
-        return row.entry->graph == GRAPH_NONE
+        return row.entry.graph == GRAPH_NONE
                    ? cell_null(STR("no graph launched it"))
-                   : cell_text(row.entry->graph == GRAPH_WHOLE ? STR("whole") : STR("node"));
+                   : cell_text(row.entry.graph == GRAPH_WHOLE ? STR("whole") : STR("node"));
     case ACTIVITY_OP:
         return op_cell(&row);
     default:

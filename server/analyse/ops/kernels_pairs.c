@@ -107,7 +107,7 @@ static void keep_block(void *data, const struct op_block *block)
     const struct host_trace *host = kept->work->selections[kept->at].host;
 
     for (uint32_t i = 0; i < block->count; i++) {
-        uint32_t entry = block->first + i, kernel = host->attribution->kernel_of[entry];
+        uint32_t entry = block->first + i, kernel = entry_kernel(host->attribution, entry);
 
         if (block->inside_ps[i] < 0 || kernel == NO_KERNEL ||
             !kernels_counts(kept->work, kept->at, entry))
@@ -156,7 +156,7 @@ static void open_host(const struct kernels_work *work, uint32_t at, struct pair_
     ret->kernel_ids = memory_zeroed((size_t)of->kernel_count + 1, sizeof(uint32_t));
     marks_find(selection->host->trace, of, &ret->marks);
     ret->launched_by = marks_launched_by(&ret->marks, selection);
-    scan_ops(selection, keep_block, data, 1);
+    scan_ops(selection, 0, keep_block, data, 1);
     sort_entries(ret, kept.bits, of->entry_count);
     free(kept.bits);
 }
@@ -238,8 +238,8 @@ static void walk_host(struct pairs *pairs, uint32_t at, visit_launch *visit)
     struct launch_in launch = {.at = at, .span = NO_SPAN};
 
     for (uint32_t i = 0, last = NO_SPAN; i < host->entry_count; i++) {
-        uint32_t index = host->entries[i], kernel = of->kernel_of[index];
-        const struct attributed *entry = &of->entries[index];
+        uint32_t index = host->entries[i], kernel = entry_kernel(of, index);
+        const struct attributed *entry = ENTRY_AT(of, index);
         uint32_t kernel_id = id_of(&host->kernel_ids[kernel], pairs->kernels,
                                    trace_name(trace, of->kernels[kernel].name));
 
@@ -247,7 +247,7 @@ static void walk_host(struct pairs *pairs, uint32_t at, visit_launch *visit)
             link_up(host, host->launched_by[index]);
         last = host->launched_by[index];
         launch.whole_ps = entry->dur_ps;
-        launch.inside_ps = selection_inside_entry(selection, index);
+        launch.inside_ps = selection_inside_entry(selection, entry->start_ps, entry->dur_ps, index);
         launch.innermost = true;
         if (last == NO_SPAN) {
             launch.row = row_of(pairs, 0, kernel_id);

@@ -133,8 +133,8 @@ static void sum_block(void *data, const struct op_block *block)
     const struct attribution *of = part->selection->host->attribution;
 
     for (uint32_t i = 0; i < block->count; i++) {
-        const struct attributed *entry = &block->entries[block->first + i];
-        uint32_t kernel = of->kernel_of[block->first + i];
+        const struct attributed *entry = BLOCK_ENTRY(block, i);
+        uint32_t kernel = entry_kernel(of, block->first + i);
         struct kernel_total *total;
 
         if (block->inside_ps[i] < 0 || kernel == NO_KERNEL ||
@@ -196,7 +196,10 @@ static struct kernel_total *sum_selection(const struct kernels_work *work, uint3
                               .totals = memory_zeroed(kernel_count, sizeof(struct kernel_total))};
         data[i] = &parts[i];
     }
-    scan_ops(selection, sum_block, data, part_count);
+    scan_ops(selection,
+             ENTRY_BIT(ENTRY_SLICE) | ENTRY_BIT(ENTRY_FLAGS) | ENTRY_BIT(ENTRY_LAUNCH) |
+                 ENTRY_BIT(ENTRY_DUR) | ENTRY_BIT(ENTRY_COVERED),
+             sum_block, data, part_count);
     for (uint32_t i = 1; i < part_count; i++) {
         for (uint32_t kernel = 0; kernel < kernel_count; kernel++)
             join_total(&parts[0].totals[kernel], &parts[i].totals[kernel]);

@@ -55,15 +55,15 @@ static void add_gap(struct spread_part *part, const struct attribution *of, uint
                     struct row_spread *spread)
 {
     const struct trace *trace = part->work->selections[part->at].host->trace;
-    const struct attributed *entry = &of->entries[index];
+    const struct attributed *entry = ENTRY_AT(of, index);
 
     if (part->row == NULL || entry->slice < part->row->first_slice ||
         entry->slice - part->row->first_slice >= part->row->count)
         part->row = &trace->rows[trace_row_of(trace, entry->slice)];
-    if (index == 0 || of->entries[index - 1].slice < part->row->first_slice)
+    if (index == 0 || entry_slice(of, index - 1) < part->row->first_slice)
         return;
 
-    const struct attributed *before = &of->entries[index - 1];
+    const struct attributed *before = ENTRY_AT(of, index - 1);
     int64_t gap_ps = entry->start_ps - (before->start_ps + before->dur_ps);
 
     quantiles_add(spread->gaps, gap_ps > 0 ? gap_ps : 0);
@@ -76,8 +76,8 @@ static void spread_block(void *data, const struct op_block *block)
     const struct attribution *of = work->selections[part->at].host->attribution;
 
     for (uint32_t i = 0; i < block->count; i++) {
-        const struct attributed *entry = &block->entries[block->first + i];
-        uint32_t kernel = of->kernel_of[block->first + i];
+        const struct attributed *entry = BLOCK_ENTRY(block, i);
+        uint32_t kernel = entry_kernel(of, block->first + i);
         uint32_t row = kernel == NO_KERNEL ? 0 : work->row_of[part->at][kernel];
         struct launch_call call;
 
@@ -160,7 +160,8 @@ static void spread_host(struct kernels_work *work, uint32_t at, struct row_sprea
         open_part(&parts[i], work, at, spreads);
         data[i] = &parts[i];
     }
-    scan_ops(selection, spread_block, data, part_count);
+    scan_ops(selection, ENTRY_BIT(ENTRY_LAUNCH) | ENTRY_BIT(ENTRY_START) | ENTRY_BIT(ENTRY_DUR),
+             spread_block, data, part_count);
     for (uint32_t i = 0; i < part_count; i++)
         close_part(&parts[i], work->row_count, spreads);
 }

@@ -78,7 +78,7 @@ static void sum_block(void *data, const struct op_block *block)
     struct place_sum *sums = data;
 
     for (uint32_t i = 0; i < block->count; i++) {
-        const struct attributed *entry = &block->entries[block->first + i];
+        const struct attributed *entry = BLOCK_ENTRY(block, i);
 
         if (block->inside_ps[i] < 0 || entry->op == NO_OP)
             continue;
@@ -94,7 +94,8 @@ static struct place_sum *sum_ops(const struct selection *selection)
     struct place_sum *sums = memory_zeroed((size_t)of->op_count + 1, sizeof *sums);
     void *data[1] = {sums};
     if (!selection_is_whole(selection)) {
-        scan_ops(selection, sum_block, data, 1);
+        scan_ops(selection, ENTRY_BIT(ENTRY_OP) | ENTRY_BIT(ENTRY_FLAGS) | ENTRY_BIT(ENTRY_COVERED),
+                 sum_block, data, 1);
         return sums;
     }
     for (uint32_t op = 0; op < of->op_count; op++)

@@ -94,7 +94,7 @@ static void add_block(void *data, const struct op_block *block)
     struct walk *walk = data;
 
     for (uint32_t i = 0; i < block->count; i++) {
-        const struct attributed *entry = &block->entries[block->first + i];
+        const struct attributed *entry = BLOCK_ENTRY(block, i);
         struct op_in_step *step;
 
         if (block->inside_ps[i] < 0 || !walk->wanted[entry->op])
@@ -155,7 +155,10 @@ static void walk_host(struct walk *walk, bool of_ops, struct arena *arena)
     if (!of_ops || selection->host->attribution == NULL)
         return;
     walk->wanted = ops_wanted(selection, arena);
-    scan_ops(selection, add_block, data, 1);
+    scan_ops(selection,
+             ENTRY_BIT(ENTRY_SLICE) | ENTRY_BIT(ENTRY_OP) | ENTRY_BIT(ENTRY_START) |
+                 ENTRY_BIT(ENTRY_DUR) | ENTRY_BIT(ENTRY_COVERED),
+             add_block, data, 1);
 }
 
 /* Even steps from the least to the most; even ratios where the most is many times the least. */

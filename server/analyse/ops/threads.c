@@ -192,10 +192,10 @@ static bool runs_ops(const struct selection *selection, track_id id)
 
     for (row_id row = track->first_row; row < track->first_row + track->row_count; row++) {
         const struct row *at = &selection->host->trace->rows[row];
-        uint32_t entry = of == NULL ? 0 : entry_from(of, at->first_slice);
+        uint32_t entry = of == NULL ? 0 : attribution_from(of, at->first_slice);
 
         if (of != NULL && entry < of->entry_count &&
-            of->entries[entry].slice - at->first_slice < at->count)
+            entry_slice(of, entry) - at->first_slice < at->count)
             return true;
     }
     return false;

@@ -59,24 +59,26 @@ static bool fits(const struct top_work *work, const struct top_host *host, track
 /* What copies is a kernel where it was launched as one. */
 static bool is_kernel(const struct attribution *of, uint32_t entry, enum kind kind)
 {
-    return kind != KIND_COPY || (of->kernel_of != NULL && of->kernel_of[entry] != NO_KERNEL);
+    return kind != KIND_COPY || entry_kernel(of, entry) != NO_KERNEL;
 }
 
 uint32_t top_group_of(const struct top_work *work, const struct top_host *host,
                       const struct scanned *slice, const struct attributed *entry)
 {
     const struct host_trace *at = host->selection->host;
+    struct attributed room;
     uint8_t seen = 0;
 
     if (!fits(work, host, slice->track, slice->name, slice->kind, &seen))
         return NO_GROUP;
     if (entry == NULL && at->attribution != NULL &&
         (asks_for_ops(work, host) || top_one_by_one(work, host, slice->track)))
-        entry = attribution_of(at->attribution, slice->slice);
+        entry = attribution_of(at->attribution, slice->slice, &room);
     if (asks_for_ops(work, host) &&
         (entry == NULL ||
-         !(work->every_kind ||
-           is_kernel(at->attribution, (uint32_t)(entry - at->attribution->entries), slice->kind))))
+         !(work->every_kind || slice->kind != KIND_COPY ||
+           entry_kernel(at->attribution, attribution_find(at->attribution, entry->slice)) !=
+               NO_KERNEL)))
         return NO_GROUP;
     if (work->by <= BY_API)
         return slice->name;
@@ -111,15 +113,18 @@ static void take_kernels(const struct top_work *work, const struct top_host *hos
 {
     const struct attribution *attribution = host->selection->host->attribution;
     slice_id first = span->chunk->first_slice;
-    uint32_t entry = entry_from(attribution, first + span->first);
-    uint32_t end = entry_from(attribution, first + span->end), count = span->end - span->first;
+    uint32_t entry = attribution_from(attribution, first + span->first);
+    uint32_t end = attribution_from(attribution, first + span->end),
+             count = span->end - span->first;
+    struct entry_reader reader;
 
     ret->some = end - entry != count || (!work->every_kind && has_copies(span->chunk));
     if (!ret->some)
         return;
     memset(ret->taken + span->first, 0, count);
+    entry_reader_open(&reader, attribution, ENTRY_BIT(ENTRY_SLICE));
     for (; entry < end; entry++) {
-        uint32_t at = attribution->entries[entry].slice - first;
+        uint32_t at = entry_read(&reader, entry).slice - first;
 
         ret->taken[at] =
             work->every_kind || is_kernel(attribution, entry, kind_at(span->chunk, at));

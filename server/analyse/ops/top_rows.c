@@ -214,7 +214,7 @@ static void list_devices(struct top_host *host, struct arena *arena)
     int32_t *devices = NULL;
 
     for (uint32_t at = 0; at < count;) {
-        int32_t device = attribution->entries[attribution->by_device_time[at]].device;
+        int32_t device = entry_at(attribution, entry_in_time(attribution, at)).device;
         if (host->device_count == capacity) {
             int32_t *more = arena_array(arena, int32_t, capacity == 0 ? 16 : 2 * (size_t)capacity);
 

@@ -53,28 +53,26 @@ static struct share *make_shares(const struct top_host *host)
 }
 
 static uint32_t group_of(const struct slice_costs *costs, const struct attribution *of,
-                         uint32_t entry)
+                         const struct attributed *entry, uint32_t index)
 {
-    uint32_t ordinal;
+    uint32_t ordinal, kernel;
 
     if (costs->work->by == BY_DEVICE)
-        return map64_get(&costs->host->device_groups, (uint32_t)of->entries[entry].device, &ordinal)
-                   ? ordinal
-                   : NO_GROUP;
-    return of->kernel_of == NULL || of->kernel_of[entry] == NO_KERNEL
-               ? NO_GROUP
-               : of->kernels[of->kernel_of[entry]].name;
+        return map64_get(&costs->host->device_groups, (uint32_t)entry->device, &ordinal) ? ordinal
+                                                                                         : NO_GROUP;
+    kernel = entry_kernel(of, index);
+    return kernel == NO_KERNEL ? NO_GROUP : of->kernels[kernel].name;
 }
 
 /* Which of its kernels does how much of an op nobody says. */
 static const struct op_cost of_several = {.flops_rule = COST_SEVERAL, .bytes_rule = COST_SEVERAL};
 
-static void add_entry(struct slice_costs *costs, const struct attribution *of, uint32_t entry,
-                      int64_t inside_ps)
+static void add_entry(struct slice_costs *costs, const struct attribution *of,
+                      const struct attributed *entry, uint32_t index, int64_t inside_ps)
 {
-    uint32_t group = group_of(costs, of, entry);
-    const struct share *share = &costs->shares[of->entries[entry].op];
-    const struct op_cost *cost = &costs->host->costs[of->entries[entry].op];
+    uint32_t group = group_of(costs, of, entry, index);
+    const struct share *share = &costs->shares[entry->op];
+    const struct op_cost *cost = &costs->host->costs[entry->op];
 
     if (group == NO_GROUP)
         return;
@@ -85,7 +83,7 @@ static void add_entry(struct slice_costs *costs, const struct attribution *of, u
         return;
     }
 
-    double part = (double)tally_part(of->entries[entry].dur_ps, inside_ps) / (double)TALLY_WHOLE;
+    double part = (double)tally_part(entry->dur_ps, inside_ps) / (double)TALLY_WHOLE;
 
     top_count_cost(to, cost);
     to->flops += share->flops * part;
@@ -101,7 +99,7 @@ static void see_block(void *data, const struct op_block *block)
 
     for (uint32_t i = 0; i < block->count; i++)
         if (block->inside_ps[i] >= 0)
-            add_entry(costs, of, block->first + i, block->inside_ps[i]);
+            add_entry(costs, of, BLOCK_ENTRY(block, i), block->first + i, block->inside_ps[i]);
 }
 
 static void join(struct top_cost *to, const struct top_cost *by)
@@ -168,7 +166,8 @@ static void cost_host(struct top_work *work, struct top_host *host)
         parts[i].groups = memory_zeroed((size_t)group_count + 1, sizeof(*parts[i].groups));
         data[i] = &parts[i];
     }
-    scan_ops(host->selection, see_block, data, part_count);
+    scan_ops(host->selection, ENTRY_BIT(ENTRY_OP) | ENTRY_BIT(ENTRY_DEVICE) | ENTRY_BIT(ENTRY_DUR),
+             see_block, data, part_count);
     for (uint32_t i = 0; i < part_count; i++)
         give_to_rows(work, host, group_count, parts[i].groups);
     for (uint32_t i = 0; i < part_count; i++)

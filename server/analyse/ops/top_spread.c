@@ -30,16 +30,21 @@ static void spread_one_by_one(struct spread_part *part, const struct span *span)
 {
     const struct attribution *attribution = part->host->selection->host->attribution;
     const struct chunk *chunk = span->chunk;
+    struct entry_reader reader;
 
     if (attribution == NULL)
         return;
-    for (uint32_t i = entry_from(attribution, chunk->first_slice + span->first);
-         i < attribution->entry_count &&
-         attribution->entries[i].slice < chunk->first_slice + span->end;
-         i++) {
-        uint32_t at = attribution->entries[i].slice - chunk->first_slice;
+    entry_reader_open(&reader, attribution, ENTRY_ALL);
+    for (uint32_t i = attribution_from(attribution, chunk->first_slice + span->first);
+         i < attribution->entry_count; i++) {
+        const struct attributed *entry = ENTRY_READ(&reader, i);
+        uint32_t at = entry->slice - chunk->first_slice;
+
+        if (at >= span->end)
+            return;
+
         struct scanned slice = {
-            .slice = attribution->entries[i].slice,
+            .slice = entry->slice,
             .track = span->track,
             .name = chunk->dictionary_name[chunk->place[at]],
             .kind = (enum kind)chunk->dictionary_kind[chunk->place[at]],
@@ -47,7 +52,7 @@ static void spread_one_by_one(struct spread_part *part, const struct span *span)
         };
 
         if (span->wanted == NULL || span->wanted[chunk->place[at]])
-            spread_entry(part, &slice, &attribution->entries[i]);
+            spread_entry(part, &slice, entry);
     }
 }
 
@@ -100,7 +105,7 @@ static void spread_block(void *data, const struct op_block *block)
     struct spread_part *part = data;
 
     for (uint32_t i = 0; i < block->count; i++) {
-        const struct attributed *entry = &block->entries[block->first + i];
+        const struct attributed *entry = BLOCK_ENTRY(block, i);
 
         if (block->inside_ps[i] >= 0 && part->spreads[entry->op] != NULL)
             quantiles_add(part->spreads[entry->op], entry->dur_ps);
@@ -152,7 +157,8 @@ static void spread_host(struct top_work *work, struct top_host *host, struct qua
         visitor.data[i] = part;
     }
     if (work->by <= BY_CATEGORY)
-        scan_ops(host->selection, spread_block, visitor.data, host->part_count);
+        scan_ops(host->selection, ENTRY_BIT(ENTRY_OP) | ENTRY_BIT(ENTRY_DUR), spread_block,
+                 visitor.data, host->part_count);
     else
         scan_slices(host->selection, &visitor);
     for (uint32_t i = 0; i < host->part_count; i++) {

@@ -100,19 +100,23 @@ static void add_one_by_one(struct slice_part *part, const struct span *span)
 {
     const struct attribution *attribution = part->host->selection->host->attribution;
     const struct chunk *chunk = span->chunk;
+    struct entry_reader reader;
 
-    for (uint32_t i =
-             attribution == NULL ? 0 : entry_from(attribution, chunk->first_slice + span->first);
-         attribution != NULL && i < attribution->entry_count &&
-         attribution->entries[i].slice < chunk->first_slice + span->end;
-         i++) {
-        uint32_t at = attribution->entries[i].slice - chunk->first_slice;
+    if (attribution == NULL)
+        return;
+    entry_reader_open(&reader, attribution, ENTRY_ALL);
+    for (uint32_t i = attribution_from(attribution, chunk->first_slice + span->first);
+         i < attribution->entry_count; i++) {
+        const struct attributed *entry = ENTRY_READ(&reader, i);
+        uint32_t at = entry->slice - chunk->first_slice;
 
+        if (at >= span->end)
+            return;
         if (span->wanted != NULL && !span->wanted[chunk->place[at]])
             continue;
         add_slice(part,
                   &(struct scanned){
-                      .slice = attribution->entries[i].slice,
+                      .slice = entry->slice,
                       .track = span->track,
                       .name = chunk->dictionary_name[chunk->place[at]],
                       .kind = (enum kind)chunk->dictionary_kind[chunk->place[at]],
@@ -120,7 +124,7 @@ static void add_one_by_one(struct slice_part *part, const struct span *span)
                       .inside_ps = chunk->dur_ps[at],
                       .self_ps = chunk->self_ps[at],
                   },
-                  &attribution->entries[i]);
+                  entry);
     }
 }
 
@@ -204,7 +208,7 @@ static void sum_block(void *data, const struct op_block *block)
     struct op_part *part = data;
 
     for (uint32_t i = 0; i < block->count; i++) {
-        const struct attributed *entry = &block->entries[block->first + i];
+        const struct attributed *entry = BLOCK_ENTRY(block, i);
 
         if (block->inside_ps[i] < 0)
             continue;
@@ -250,13 +254,16 @@ static void sum_ops(struct top_work *work, struct top_host *host)
         data[i] = &parts[i];
     }
 
+    const unsigned columns = ENTRY_BIT(ENTRY_SLICE) | ENTRY_BIT(ENTRY_OP) | ENTRY_BIT(ENTRY_DUR) |
+                             ENTRY_BIT(ENTRY_COVERED) |
+                             (work->by == BY_MODULE ? ENTRY_BIT(ENTRY_EXECUTION) : 0);
     uint32_t left_count;
     const struct entry_range *left = top_sum_op_blocks(&parts[0], work->arena, &left_count);
 
     if (left != NULL)
-        scan_ops_in(host->selection, left, left_count, sum_block, data, host->part_count);
+        scan_ops_in(host->selection, left, left_count, columns, sum_block, data, host->part_count);
     else
-        scan_ops(host->selection, sum_block, data, host->part_count);
+        scan_ops(host->selection, columns, sum_block, data, host->part_count);
     join_parts(host);
     count_executions(host, parts);
     for (uint32_t i = 0; i < host->part_count; i++) {

@@ -67,13 +67,14 @@ static void add_places(const struct chunk *chunk, struct name_sum *places)
 
 static bool are_kernels(const struct attribution *of, const struct chunk *chunk)
 {
-    uint32_t first = of == NULL ? 0 : entry_from(of, chunk->first_slice);
+    uint32_t first = of == NULL ? 0 : attribution_from(of, chunk->first_slice);
 
-    if (of == NULL || entry_from(of, chunk->first_slice + chunk->count) - first != chunk->count)
+    if (of == NULL ||
+        attribution_from(of, chunk->first_slice + chunk->count) - first != chunk->count)
         return false;
     for (uint32_t at = 0; at < chunk->count; at++) {
         if (chunk->dictionary_kind[chunk->place[at]] == KIND_COPY &&
-            (of->kernel_of == NULL || of->kernel_of[first + at] == NO_KERNEL))
+            entry_kernel(of, first + at) == NO_KERNEL)
             return false;
     }
     return true;
@@ -156,6 +157,7 @@ static void add_entry(struct maker *maker, struct entry_block *block,
 static void make_entry_block(struct maker *maker, track_id track, uint32_t begin, uint32_t end)
 {
     struct block_sums *sums = &maker->sums;
+    struct entry_reader reader;
     struct entry_block block = {.begin = begin,
                                 .end = end,
                                 .track = track,
@@ -165,8 +167,9 @@ static void make_entry_block(struct maker *maker, track_id track, uint32_t begin
                                 .last_ps = INT64_MIN,
                                 .end_ps = INT64_MIN};
 
+    entry_reader_open(&reader, maker->attribution, ENTRY_ALL);
     for (uint32_t i = begin; i < end; i++)
-        add_entry(maker, &block, &maker->attribution->entries[i]);
+        add_entry(maker, &block, ENTRY_READ(&reader, i));
     block.sum_count = sums->op_count - block.first_sum;
     block.run_count = sums->run_count - block.first_run;
     for (uint32_t i = block.first_sum; i < sums->op_count; i++)
@@ -194,9 +197,9 @@ static void make_row(struct maker *maker, const struct row *row)
     if (maker->attribution == NULL)
         return;
 
-    uint32_t end = entry_from(maker->attribution, row->first_slice + row->count);
+    uint32_t end = attribution_from(maker->attribution, row->first_slice + row->count);
 
-    for (uint32_t at = entry_from(maker->attribution, row->first_slice); at < end;) {
+    for (uint32_t at = attribution_from(maker->attribution, row->first_slice); at < end;) {
         uint32_t to = end - at > CHUNK_SLICES ? at + CHUNK_SLICES : end;
 
         make_entry_block(maker, row->track, at, to);

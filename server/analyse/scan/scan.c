@@ -46,11 +46,6 @@ static bool wants_name(const struct listing *listing, name_id name)
            selection_has_name(listing->selection, trace_name(listing->trace, name));
 }
 
-uint32_t entry_from(const struct attribution *attribution, slice_id slice)
-{
-    return BISECT(0, attribution->entry_count, i, attribution->entries[i].slice < slice);
-}
-
 /* Is the slice an op that the selection lets through? */
 static bool wants_entry(const struct selection *selection, const struct attributed *entry)
 {
@@ -64,7 +59,10 @@ static bool wants_op(const struct selection *selection, slice_id slice)
 
     if (!selection->ops_only)
         return true;
-    return attribution != NULL && wants_entry(selection, attribution_of(attribution, slice));
+
+    struct attributed room;
+
+    return attribution != NULL && wants_entry(selection, attribution_of(attribution, slice, &room));
 }
 
 static void keep_cut(struct listing *listing, const struct scanned *slice)
@@ -192,12 +190,15 @@ static void give_ops(struct part *part, const struct span *span)
     const struct selection *selection = part->listing->selection;
     const struct attribution *attribution = selection->host->attribution;
     const struct chunk *chunk = span->chunk;
+    struct entry_reader reader;
 
     if (attribution == NULL)
         return;
-    for (uint32_t i = entry_from(attribution, chunk->first_slice + span->first);
+    entry_reader_open(&reader, attribution,
+                      ENTRY_BIT(ENTRY_SLICE) | ENTRY_BIT(ENTRY_OP) | ENTRY_BIT(ENTRY_DEVICE));
+    for (uint32_t i = attribution_from(attribution, chunk->first_slice + span->first);
          i < attribution->entry_count; i++) {
-        const struct attributed *entry = &attribution->entries[i];
+        const struct attributed *entry = ENTRY_READ(&reader, i);
         uint32_t at = entry->slice - chunk->first_slice;
 
         if (at >= span->end)

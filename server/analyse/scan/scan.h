@@ -61,28 +61,33 @@ uint32_t scan_parts(const struct selection *selection);
 /* Recorded slices. Part by part, row by row: parts ascend in (track, row, window, time). */
 void scan_slices(const struct selection *selection, const struct scan_visitor *visitor);
 
-struct op_block { /* attributed ops [first, first + count) */
-    const struct attributed *entries;
+struct op_block { /* attributed ops [first, first + count), which are of one block of entries */
+    const struct entry_arrays *entries; /* of which only the columns that were asked for hold */
     uint32_t first, count;
-    const int64_t *inside_ps, *self_ps; /* one an op; inside < 0: not let through */
+    const int64_t *inside_ps; /* one an op; < 0: not let through */
+    const int64_t *self_ps;   /* where ENTRY_COVERED was asked for */
 };
+
+/* The i-th of them, to be followed as long as the block it is asked for in. */
+#define BLOCK_ENTRY(block, i)                                                                      \
+    ((const struct attributed[]){entry_in((block)->entries, (block)->first + (i))})
+
 typedef void scan_block(void *data, const struct op_block *block);
 
 uint32_t scan_op_parts(const struct selection *selection);
-/* Attributed ops in blocks: in order within each part, then those that a window cuts, once more, to
- * the first part. */
-void scan_ops(const struct selection *selection, scan_block *visit, void *const data[],
-              uint32_t part_count);
+/* Attributed ops in blocks, with those of their columns (ENTRY_BIT): in order within each part,
+ * then those that a window cuts, once more, to the first part. */
+void scan_ops(const struct selection *selection, unsigned columns, scan_block *visit,
+              void *const data[], uint32_t part_count);
 
 struct entry_range { /* entries [first, end) */
     uint32_t first, end;
 };
 /* The same of the entries in ranges, which ascend: what else there is was summed by who asks. */
 void scan_ops_in(const struct selection *selection, const struct entry_range *ranges,
-                 uint32_t range_count, scan_block *visit, void *const data[], uint32_t part_count);
+                 uint32_t range_count, unsigned columns, scan_block *visit, void *const data[],
+                 uint32_t part_count);
 
-/* The first entry at or behind a slice. */
-uint32_t entry_from(const struct attribution *attribution, slice_id slice);
 /* Does the track hold a device's own work? Its containers (steps, modules, scopes) do not, nor does
  * the line of asynchronous ops: what a device waits for of those stands among its ops. */
 bool track_is_device_work(const struct track *track);

@@ -70,14 +70,14 @@ static void touch_window(const struct attribution *attribution, struct window wi
         uint32_t end = attribution_time_from(attribution, device, to_ps);
 
         for (uint32_t at = attribution_time_from(attribution, device, from_ps); at < end; at++) {
-            uint32_t block = attribution->by_device_time[at] / BLOCK_OPS;
+            uint32_t block = entry_in_time(attribution, at) / BLOCK_OPS;
 
             touched[block / 8] |= (uint8_t)(1u << block % 8);
         }
     }
 }
 
-/* Blocks with an op that may lie in the windows: the order in time is 4 bytes an op, an op is 48.
+/* Blocks with an op that may lie in the windows: the order in time is read, not the ops.
  * NULL where that would save little, or is not known. */
 static uint8_t *touched_blocks(const struct selection *selection)
 {
@@ -117,6 +117,7 @@ static bool is_touched(const uint8_t *touched, uint32_t first, uint32_t count)
 
 struct part {
     const struct selection *selection;
+    unsigned columns; /* of each entry */
     scan_block *visit;
     void *data;
     const bool *wanted;     /* by op */
@@ -126,6 +127,7 @@ struct part {
     uint64_t begin, end; /* of the ranges' entries, one after the other */
     uint32_t *cuts;      /* entries that a window cuts, ascending */
     uint32_t cut_count, cut_capacity;
+    struct entry_arrays *room;
 };
 
 static void keep_cut(struct part *part, uint32_t index)
@@ -148,7 +150,7 @@ static bool is_whole_in_first(const struct selection *selection, const struct at
 
 /* What is inside of an op that the selection lets through, -1 else. */
 static int64_t inside_of(const struct part *part, struct track_cursor *cursor,
-                         const struct attributed *entry)
+                         const struct attributed *entry, uint32_t index)
 {
     const struct selection *selection = part->selection;
 
@@ -156,8 +158,7 @@ static int64_t inside_of(const struct part *part, struct track_cursor *cursor,
         (!selection->all_tracks && !selection->tracks[cursor_track(cursor, entry->slice)]))
         return -1;
     if (selection->owners != NULL)
-        return selection_inside_entry(selection,
-                                      (uint32_t)(entry - selection->host->attribution->entries));
+        return selection_inside_entry(selection, entry->start_ps, entry->dur_ps, index);
     if (!selection->cut_in_time || is_whole_in_first(selection, entry))
         return entry->dur_ps;
     return selection_inside_near(selection, &cursor->near, entry->start_ps, entry->dur_ps);
@@ -166,24 +167,28 @@ static int64_t inside_of(const struct part *part, struct track_cursor *cursor,
 static void walk_entries(struct part *part, struct track_cursor *cursor, uint32_t begin,
                          uint32_t end)
 {
-    const struct attributed *entries = part->selection->host->attribution->entries;
-    int64_t inside_ps[BLOCK_OPS], self_ps[BLOCK_OPS];
+    const struct attribution *attribution = part->selection->host->attribution;
+    const struct entry_arrays *entries = part->room;
+    int64_t inside_ps[ENTRY_BLOCK];
 
     for (uint32_t first = begin, count; first < end; first += count) {
-        count = end - first < BLOCK_OPS ? end - first : BLOCK_OPS;
+        count = ENTRY_BLOCK - first % ENTRY_BLOCK;
+        count = end - first < count ? end - first : count;
         if (!is_touched(part->touched, first, count))
             continue;
-        for (uint32_t i = 0; i < count; i++) {
-            const struct attributed *entry = &entries[first + i];
 
-            inside_ps[i] = inside_of(part, cursor, entry);
-            self_ps[i] = entry->self_ps;
-            if (inside_ps[i] >= 0 && inside_ps[i] != entry->dur_ps) {
+        entries_in_block(attribution, part->columns, first / ENTRY_BLOCK, part->room);
+        for (uint32_t i = 0; i < count; i++) {
+            const struct attributed entry = entry_in(entries, first + i);
+
+            inside_ps[i] = inside_of(part, cursor, &entry, first + i);
+            if (inside_ps[i] >= 0 && inside_ps[i] != entry.dur_ps) {
                 keep_cut(part, first + i);
                 inside_ps[i] = -1;
             }
         }
-        part->visit(part->data, &(struct op_block){entries, first, count, inside_ps, self_ps});
+        part->visit(part->data, &(struct op_block){entries, first, count, inside_ps,
+                                                   entries->self_ps + first % ENTRY_BLOCK});
     }
 }
 
@@ -192,6 +197,8 @@ static void walk_part(void *data, uint32_t index)
     struct part *part = &((struct part *)data)[index];
     struct track_cursor cursor = {.trace = part->selection->host->trace};
     uint64_t before = 0;
+
+    part->room = memory_zeroed(1, sizeof *part->room); /* columns that are not read: 0 */
 
     for (uint32_t i = 0; i < part->range_count && before < part->end; i++) {
         const struct entry_range *range = &part->ranges[i];
@@ -203,6 +210,7 @@ static void walk_part(void *data, uint32_t index)
             walk_entries(part, &cursor, range->first + (uint32_t)from, range->first + (uint32_t)to);
         before += count;
     }
+    free(part->room);
 }
 
 /* Who is cut, and what of each is left when its children are taken out. */
@@ -277,8 +285,8 @@ static void nest_stretch(struct cut_ops *ops, int32_t device, int64_t from_ps, i
         ops->nest.groups[i].count = 0;
     for (uint32_t i = attribution_time_from(attribution, device, from_ps);
          i < attribution->entry_count; i++) {
-        uint32_t index = attribution->by_device_time[i], parent, cut;
-        const struct attributed *entry = &attribution->entries[index];
+        uint32_t index = entry_in_time(attribution, i), parent, cut;
+        const struct attributed *entry = ENTRY_AT(attribution, index);
         int64_t end_ps = entry->start_ps + entry->dur_ps, covered_ps;
 
         if (entry->device != device || entry->start_ps >= to_ps)
@@ -294,9 +302,9 @@ static void nest_stretch(struct cut_ops *ops, int32_t device, int64_t from_ps, i
 
 static int by_device_start(const void *left, const void *right, void *data)
 {
-    const struct attributed *entries = data;
-    const struct attributed *a = &entries[*(const uint32_t *)left];
-    const struct attributed *b = &entries[*(const uint32_t *)right];
+    const struct attribution *of = data;
+    const struct attributed *a = ENTRY_AT(of, *(const uint32_t *)left);
+    const struct attributed *b = ENTRY_AT(of, *(const uint32_t *)right);
 
     if (a->device != b->device)
         return a->device < b->device ? -1 : 1;
@@ -306,17 +314,17 @@ static int by_device_start(const void *left, const void *right, void *data)
 /* Stretches of time that cut ops span, joined where they overlap. */
 static void nest_cuts(struct cut_ops *ops)
 {
-    const struct attributed *entries = ops->selection->host->attribution->entries;
+    const struct attribution *of = ops->selection->host->attribution;
     uint32_t *order = memory_resize(NULL, ops->count, sizeof(*order));
 
     memcpy(order, ops->cuts, ops->count * sizeof(*order));
-    qsort_r(order, ops->count, sizeof(*order), by_device_start, (void *)(uintptr_t)entries);
+    qsort_r(order, ops->count, sizeof(*order), by_device_start, (void *)(uintptr_t)of);
     for (uint32_t i = 0, next; i < ops->count; i = next) {
-        const struct attributed *first = &entries[order[i]];
+        const struct attributed *first = ENTRY_AT(of, order[i]);
         int64_t to_ps = first->start_ps + first->dur_ps;
 
         for (next = i + 1; next < ops->count; next++) {
-            const struct attributed *entry = &entries[order[next]];
+            const struct attributed *entry = ENTRY_AT(of, order[next]);
 
             if (entry->device != first->device || entry->start_ps > to_ps)
                 break;
@@ -332,21 +340,27 @@ static void nest_cuts(struct cut_ops *ops)
 static void give_cuts(const struct selection *selection, const uint32_t *cuts, uint32_t count,
                       scan_block *visit, void *data)
 {
-    const struct attributed *entries = selection->host->attribution->entries;
+    const struct attribution *of = selection->host->attribution;
     struct cut_ops ops = {.selection = selection, .cuts = cuts, .count = count};
+    struct entry_arrays *room = memory_zeroed(1, sizeof *room);
 
     ops.inside_ps = memory_resize(NULL, count, sizeof(*ops.inside_ps));
     ops.self_ps = memory_resize(NULL, count, sizeof(*ops.self_ps));
     for (uint32_t i = 0; i < count; i++) {
+        const struct attributed *entry = ENTRY_AT(of, cuts[i]);
 
-        ops.inside_ps[i] = selection_inside_entry(selection, cuts[i]);
+        ops.inside_ps[i] =
+            selection_inside_entry(selection, entry->start_ps, entry->dur_ps, cuts[i]);
         ops.self_ps[i] = ops.inside_ps[i];
         *map64_at(&ops.cut_of, cuts[i], 0) = i;
     }
     open_windows(&ops);
     nest_cuts(&ops);
-    for (uint32_t i = 0; i < count; i++)
-        visit(data, &(struct op_block){entries, cuts[i], 1, &ops.inside_ps[i], &ops.self_ps[i]});
+    for (uint32_t i = 0; i < count; i++) {
+        entries_put(room, cuts[i] % ENTRY_BLOCK, ENTRY_AT(of, cuts[i]));
+        visit(data, &(struct op_block){room, cuts[i], 1, &ops.inside_ps[i], &ops.self_ps[i]});
+    }
+    free(room);
     nest_free(&ops.nest);
     map64_free(&ops.cut_of);
     map64_free(&ops.groups);
@@ -392,9 +406,10 @@ static uint32_t join_cuts(struct part *parts, uint32_t part_count, uint32_t **re
 }
 
 static void scan_ranges(const struct selection *selection, const struct entry_range *ranges,
-                        uint32_t range_count, const uint8_t *touched, scan_block *visit,
-                        void *const data[], uint32_t part_count)
+                        uint32_t range_count, const uint8_t *touched, unsigned columns,
+                        scan_block *visit, void *const data[], uint32_t part_count)
 {
+    const bool in_time = selection->cut_in_time || selection->owners != NULL;
     struct part parts[SPLIT_PARTS_MAX];
     bool *wanted = wanted_ops(selection);
     uint64_t entry_count = 0;
@@ -405,6 +420,9 @@ static void scan_ranges(const struct selection *selection, const struct entry_ra
     for (uint32_t i = 0; i < part_count; i++)
         parts[i] = (struct part){
             .selection = selection,
+            .columns = columns | ENTRY_BIT(ENTRY_OP) | ENTRY_BIT(ENTRY_DEVICE) |
+                       ENTRY_BIT(ENTRY_DUR) | (in_time ? ENTRY_BIT(ENTRY_START) : 0) |
+                       (selection->all_tracks ? 0 : ENTRY_BIT(ENTRY_SLICE)),
             .visit = visit,
             .data = data[i],
             .wanted = wanted,
@@ -425,13 +443,14 @@ static void scan_ranges(const struct selection *selection, const struct entry_ra
 }
 
 void scan_ops_in(const struct selection *selection, const struct entry_range *ranges,
-                 uint32_t range_count, scan_block *visit, void *const data[], uint32_t part_count)
+                 uint32_t range_count, unsigned columns, scan_block *visit, void *const data[],
+                 uint32_t part_count)
 {
-    scan_ranges(selection, ranges, range_count, NULL, visit, data, part_count);
+    scan_ranges(selection, ranges, range_count, NULL, columns, visit, data, part_count);
 }
 
-void scan_ops(const struct selection *selection, scan_block *visit, void *const data[],
-              uint32_t part_count)
+void scan_ops(const struct selection *selection, unsigned columns, scan_block *visit,
+              void *const data[], uint32_t part_count)
 {
     const struct attribution *attribution = selection->host->attribution;
 
@@ -441,7 +460,7 @@ void scan_ops(const struct selection *selection, scan_block *visit, void *const 
     const struct entry_range all = {.end = attribution->entry_count};
     uint8_t *touched = touched_blocks(selection);
 
-    scan_ranges(selection, &all, 1, touched, visit, data, part_count);
+    scan_ranges(selection, &all, 1, touched, columns, visit, data, part_count);
     free(touched);
 }
 

@@ -84,19 +84,18 @@ int64_t selection_inside_near(const struct selection *selection, uint32_t *near,
     return inside_near(windows_of_time(selection), near, start_ps, dur_ps);
 }
 
-int64_t selection_inside_entry(const struct selection *selection, uint32_t index)
+int64_t selection_inside_entry(const struct selection *selection, int64_t start_ps, int64_t dur_ps,
+                               uint32_t index)
 {
-    const struct attributed *entry = &selection->host->attribution->entries[index];
-    int64_t from_ps = entry->start_ps, to_ps = from_ps + entry->dur_ps;
+    int64_t from_ps = start_ps, to_ps = from_ps + dur_ps;
 
     if (selection->owners == NULL)
-        return selection->cut_in_time ? selection_inside(selection, from_ps, entry->dur_ps)
-                                      : entry->dur_ps;
+        return selection->cut_in_time ? selection_inside(selection, from_ps, dur_ps) : dur_ps;
     if (selection->owners[index] == NO_OWNER)
         return -1;
     from_ps = from_ps > selection->within.from_ps ? from_ps : selection->within.from_ps;
     to_ps = to_ps < selection->within.to_ps ? to_ps : selection->within.to_ps;
-    if (entry->dur_ps == 0)
+    if (dur_ps == 0)
         return from_ps == to_ps ? 0 : -1;
     return from_ps < to_ps ? to_ps - from_ps : -1;
 }

@@ -53,7 +53,8 @@ int64_t selection_inside_row(const struct selection *selection, row_id row, int6
 int64_t selection_inside_near(const struct selection *selection, uint32_t *near, int64_t start_ps,
                               int64_t dur_ps);
 /* What is let through of an op by step and time: all or a part of its time; -1: nothing. */
-int64_t selection_inside_entry(const struct selection *selection, uint32_t index);
+int64_t selection_inside_entry(const struct selection *selection, int64_t start_ps, int64_t dur_ps,
+                               uint32_t index);
 /* Sorts, joins what overlaps or touches; returns how many are left. */
 uint32_t windows_join(struct window *windows, uint32_t count);
 /* Fills `of_rows` of a selection with owners: `steps_on` are by track the threads on which the

@@ -80,16 +80,16 @@ static void add_run(struct rows_work *work, const struct row *row, uint32_t firs
     const struct attribution *of = work->selection->host->attribution;
     struct window between = {INT64_MIN, INT64_MAX};
 
-    if (first > 0 && of->entries[first - 1].slice >= row->first_slice) {
-        struct slice before = trace_slice(work->trace, of->entries[first - 1].slice);
+    if (first > 0 && entry_slice(of, first - 1) >= row->first_slice) {
+        struct slice before = trace_slice(work->trace, entry_slice(of, first - 1));
 
         between.from_ps = before.start_ps + before.dur_ps;
     }
-    if (end < of->entry_count && of->entries[end].slice - row->first_slice < row->count)
-        between.to_ps = trace_slice(work->trace, of->entries[end].slice).start_ps;
+    if (end < of->entry_count && entry_slice(of, end) - row->first_slice < row->count)
+        between.to_ps = trace_slice(work->trace, entry_slice(of, end)).start_ps;
 
-    struct slice from = trace_slice(work->trace, of->entries[first].slice);
-    struct slice to = trace_slice(work->trace, of->entries[end - 1].slice);
+    struct slice from = trace_slice(work->trace, entry_slice(of, first));
+    struct slice to = trace_slice(work->trace, entry_slice(of, end - 1));
     struct window window = {from.start_ps, end_of(&to)};
 
     from = outermost(work->trace, from, between);
@@ -107,18 +107,18 @@ static void rows_with_ops(struct rows_work *work, struct window_list *list)
     const uint32_t *owners = work->selection->owners;
 
     for (uint32_t at = 0; at < of->entry_count;) {
-        row_id index = trace_row_of(work->trace, of->entries[at].slice);
+        row_id index = trace_row_of(work->trace, entry_slice(of, at));
 
         if (index == NO_ROW)
             break;
 
         const struct row *row = &work->trace->rows[index];
 
-        while (at < of->entry_count && of->entries[at].slice - row->first_slice < row->count) {
+        while (at < of->entry_count && entry_slice(of, at) - row->first_slice < row->count) {
             uint32_t first = at;
             bool owned = owners[at] != NO_OWNER;
 
-            while (at < of->entry_count && of->entries[at].slice - row->first_slice < row->count &&
+            while (at < of->entry_count && entry_slice(of, at) - row->first_slice < row->count &&
                    (owners[at] != NO_OWNER) == owned)
                 at++;
             if (owned)

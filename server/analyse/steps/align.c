@@ -80,9 +80,13 @@ static void keep_last_of_turns(struct marks *marks)
 static void add_collectives(const struct host_trace *host, int32_t device, struct marks *ret)
 {
     const struct attribution *attribution = host->attribution;
+    struct entry_reader reader;
 
+    entry_reader_open(&reader, attribution,
+                      ENTRY_BIT(ENTRY_OP) | ENTRY_BIT(ENTRY_EXECUTION) | ENTRY_BIT(ENTRY_DEVICE) |
+                          ENTRY_BIT(ENTRY_START) | ENTRY_BIT(ENTRY_DUR));
     for (uint32_t i = 0; i < attribution->entry_count; i++) {
-        const struct attributed *entry = &attribution->entries[i];
+        const struct attributed *entry = ENTRY_READ(&reader, i);
         const struct op *op = &attribution->ops[entry->op];
 
         if (op->kind != KIND_COMMUNICATION || entry->device != device ||

@@ -61,8 +61,9 @@ static void consider_flows(const struct trace *trace, struct candidate *best,
 static void consider_launch(const struct trace *trace, const struct attribution *attribution,
                             struct candidate *best, const struct slice *of)
 {
+    struct attributed room;
     const struct attributed *entry =
-        attribution == NULL ? NULL : attribution_of(attribution, of->id);
+        attribution == NULL ? NULL : attribution_of(attribution, of->id, &room);
 
     if (entry == NULL || entry->launch >= trace->slice_count)
         return;

@@ -82,9 +82,10 @@ static enum op_role role_of(const struct op_roles *roles, uint32_t op)
     return (enum op_role)(known - 1);
 }
 
-static const struct attributed *op_at(const struct attribution *attribution, uint32_t at)
+static inline __attribute__((always_inline)) struct attributed
+op_at(const struct attribution *attribution, uint32_t at)
 {
-    return &attribution->entries[attribution->by_device_time[at]];
+    return entry_at(attribution, entry_in_time(attribution, at));
 }
 
 bool device_work_on_tracks(const struct trace *trace)
@@ -152,30 +153,19 @@ static int64_t next_begin(const struct host_trace *host, uint32_t at, int64_t en
 {
     enum { LOOKED_AT = 64 };
     const struct attribution *attribution = host->attribution;
-    int32_t device = op_at(attribution, at)->device;
+    int32_t device = op_at(attribution, at).device;
 
     for (uint32_t i = at + 1; i < attribution->entry_count && i <= at + LOOKED_AT; i++) {
-        const struct attributed *next = op_at(attribution, i);
+        const struct attributed next = op_at(attribution, i);
 
-        if (next->device != device || next->start_ps >= end_ps)
+        if (next.device != device || next.start_ps >= end_ps)
             break;
         if (track == NO_TRACK ||
-            (next->start_ps >= from_ps &&
-             host->trace->rows[trace_row_of(host->trace, next->slice)].track == track))
-            return next->start_ps;
+            (next.start_ps >= from_ps &&
+             host->trace->rows[trace_row_of(host->trace, next.slice)].track == track))
+            return next.start_ps;
     }
     return end_ps;
-}
-
-/* Does the next op of the device begin before this one ends? */
-static inline bool begins_within(const struct attribution *attribution, uint32_t at, int64_t end_ps)
-{
-    const struct attributed *next;
-
-    if (at + 1 >= attribution->entry_count)
-        return false;
-    next = op_at(attribution, at + 1);
-    return next->device == op_at(attribution, at)->device && next->start_ps < end_ps;
 }
 
 /* When what stands before an op's end began, of an end that was found. */
@@ -196,58 +186,62 @@ static int64_t over_by_end(const struct host_trace *host, uint32_t at, const str
                       same ? begun_with_until(trace, event) : event->start_ps);
 }
 
-int64_t device_op_over(const struct host_trace *host, uint32_t at)
+/* Of the op at `at`, within which the next one begins; see device_op_over. */
+static int64_t over_within(const struct host_trace *host, uint32_t at, slice_id slice,
+                           int64_t end_ps)
 {
     const struct trace *trace = host->trace;
-    const struct attributed *entry = op_at(host->attribution, at);
-    int64_t end_ps = entry->start_ps + entry->dur_ps, event_end_ps, over_ps;
+    int64_t event_end_ps, over_ps;
     struct slice event, end;
 
-    if (!begins_within(host->attribution, at, end_ps))
-        return end_ps; /* of most nothing more need be read */
-    event = trace_slice(trace, entry->slice);
+    event = trace_slice(trace, slice);
     event_end_ps = event.start_ps + event.dur_ps;
     if (event_end_ps >= end_ps)
         return end_ps;
-    if (find_end(trace, entry->slice, end_ps, &end))
+    if (find_end(trace, slice, end_ps, &end))
         over_ps = over_by_end(host, at, &event, &end, end_ps);
     else
         over_ps = next_begin(host, at, end_ps, NO_TRACK, INT64_MIN);
     return over_ps > event_end_ps ? over_ps : event_end_ps;
 }
 
-/* A loop lasts while its body does. */
-static int64_t end_of(const struct op_roles *roles, uint32_t at, enum op_role role)
+int64_t device_op_over(const struct host_trace *host, uint32_t at)
 {
-    const struct attributed *entry = op_at(roles->host->attribution, at);
+    const struct attributed entry = op_at(host->attribution, at);
+    int64_t end_ps = entry.start_ps + entry.dur_ps;
+    struct attributed next;
 
-    return roles->on_tracks || role == ROLE_OF_CONTAINER ? entry->start_ps + entry->dur_ps
-                                                         : device_op_over(roles->host, at);
+    if (at + 1 >= host->attribution->entry_count)
+        return end_ps;
+    next = op_at(host->attribution, at + 1);
+    return next.device == entry.device && next.start_ps < end_ps
+               ? over_within(host, at, entry.slice, end_ps)
+               : end_ps; /* of most nothing more need be read */
 }
 
-/* Ops of a device stand apart where streams or threads take turns: one asks for them ahead. */
-static void ask_ahead(const struct attribution *attribution, uint32_t at, uint32_t end)
+/* Reads when the op at `at` begins and ends, in the window or not. */
+static inline void read_op(struct device_line *line)
 {
-    enum { AHEAD = 16 };
+    struct attributed entry;
 
-    if (end - at > AHEAD)
-        __builtin_prefetch(&attribution->entries[attribution->by_device_time[at + AHEAD]]);
+    if (line->at == line->end) {
+        line->next_ps = INT64_MAX;
+        return;
+    }
+    line->entry = entry_in_time(line->attribution, line->at);
+    entry = entry_at(line->attribution, line->entry);
+    line->next_ps = entry.start_ps;
+    line->next_end_ps = entry.start_ps + entry.dur_ps;
 }
 
-/* To the next op in the window, or to the end. */
+/* From the op that was read to the next one in the window, or to the end. */
 static void seek(struct device_line *line)
 {
-    if (line->at < line->end)
-        ask_ahead(line->attribution, line->at, line->end);
-    for (; line->at < line->end; line->at++) {
-        const struct attributed *entry = op_at(line->attribution, line->at);
-
-        if (entry->start_ps >= line->window.to_ps)
-            break;
-        if (entry->dur_ps > 0 && entry->start_ps + entry->dur_ps > line->window.from_ps) {
-            line->next_ps = entry->start_ps;
+    while (line->at < line->end && line->next_ps < line->window.to_ps) {
+        if (line->next_end_ps > line->next_ps && line->next_end_ps > line->window.from_ps)
             return;
-        }
+        line->at++;
+        read_op(line);
     }
     line->at = line->end;
     line->next_ps = INT64_MAX;
@@ -270,21 +264,33 @@ struct device_line device_line_open(const struct host_trace *host, int32_t devic
             from_ps = INT64_MIN;
         line.at = attribution_time_from(host->attribution, device, from_ps);
         line.end = attribution_time_from(host->attribution, (int64_t)device + 1, INT64_MIN);
+        read_op(&line);
         seek(&line);
     }
     return line;
 }
 
+/* Does the op that was read begin before one of the host's threads ends? Of most nothing more need
+ * be read. */
+static bool begins_within(const struct device_line *line, int64_t end_ps)
+{
+    return line->next_ps < end_ps && !line->roles->on_tracks;
+}
+
 static void begin_op(struct device_line *line)
 {
-    const struct attributed *entry = op_at(line->attribution, line->at);
-    enum kind kind = line->attribution->ops[entry->op].kind;
-    enum op_role role = role_of(line->roles, entry->op);
+    const struct attribution *attribution = line->attribution;
+    uint32_t at = line->at++, entry = line->entry, op = entry_op(attribution, entry);
+    enum kind kind = attribution->ops[op].kind;
+    enum op_role role = role_of(line->roles, op);
     int slot = role == ROLE_OF_CONTAINER
                    ? SLOT_CONTAINER
                    : place_of_kind[kind] + (role == ROLE_OF_WAIT ? SLOT_WAIT : 0);
-    int64_t end_ps = end_of(line->roles, line->at++, role);
+    int64_t end_ps = line->next_end_ps;
 
+    read_op(line);
+    if (role != ROLE_OF_CONTAINER && begins_within(line, end_ps)) /* a loop lasts as its body */
+        end_ps = over_within(line->roles->host, at, entry_slice(attribution, entry), end_ps);
     if (role == ROLE_OF_CONTAINER)
         line->container = kind;
     if ((line->open >> slot & 1) == 0 || end_ps > line->until_ps[slot])
@@ -350,21 +356,23 @@ bool device_line_next(struct device_line *line, struct device_piece *ret)
 void device_gaps(const struct host_trace *host, int32_t device, struct window window,
                  const struct op_roles *roles, device_gap *visit, void *data)
 {
-    const struct device_line line = device_line_open(host, device, window, roles);
+    const struct attribution *attribution = host->attribution;
+    struct device_line line = device_line_open(host, device, window, roles);
     int64_t at_ps = window.from_ps;
 
-    for (uint32_t at = line.at; at < line.end; at++) {
-        const struct attributed *entry = op_at(line.attribution, at);
+    while (line.at < line.end && line.next_ps < window.to_ps) {
+        const uint32_t at = line.at++, entry = line.entry;
+        const int64_t start_ps = line.next_ps;
+        int64_t end_ps = line.next_end_ps;
 
-        ask_ahead(line.attribution, at, line.end);
-        if (entry->start_ps >= window.to_ps)
-            break;
-        if (entry->dur_ps <= 0)
+        read_op(&line);
+        if (end_ps <= start_ps)
             continue;
-        if (entry->start_ps > at_ps)
-            visit(data, at_ps, entry->start_ps);
-        int64_t end_ps = end_of(roles, at, role_of(roles, entry->op));
-
+        if (start_ps > at_ps)
+            visit(data, at_ps, start_ps);
+        if (begins_within(&line, end_ps) &&
+            role_of(roles, entry_op(attribution, entry)) != ROLE_OF_CONTAINER)
+            end_ps = over_within(host, at, entry_slice(attribution, entry), end_ps);
         at_ps = end_ps > at_ps ? end_ps : at_ps;
     }
     if (at_ps < window.to_ps)
@@ -379,13 +387,13 @@ slice_id device_op_before(const struct attribution *attribution, int32_t device,
     int64_t best_ps = INT64_MIN;
 
     for (uint32_t i = 0; i < LOOKED_AT && i < end; i++) {
-        const struct attributed *entry = op_at(attribution, end - 1 - i);
-        int64_t end_ps = entry->start_ps + entry->dur_ps;
+        const struct attributed entry = op_at(attribution, end - 1 - i);
+        int64_t end_ps = entry.start_ps + entry.dur_ps;
 
-        if (entry->device != device)
+        if (entry.device != device)
             break;
         if (end_ps <= at_ps && end_ps > best_ps) {
-            best = entry->slice;
+            best = entry.slice;
             best_ps = end_ps;
         }
     }
@@ -396,7 +404,7 @@ slice_id device_op_after(const struct attribution *attribution, int32_t device, 
 {
     uint32_t at = attribution_time_from(attribution, device, at_ps);
 
-    if (at >= attribution->entry_count || op_at(attribution, at)->device != device)
+    if (at >= attribution->entry_count || op_at(attribution, at).device != device)
         return NO_SLICE;
-    return op_at(attribution, at)->slice;
+    return op_at(attribution, at).slice;
 }

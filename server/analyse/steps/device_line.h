@@ -55,7 +55,9 @@ struct device_line {
     const struct op_roles *roles;
     struct window window;
     uint32_t at, end;               /* into by_device_time */
+    uint32_t entry;                 /* which stands at `at` */
     int64_t now_ps, next_ps;        /* next: the begin of the op at `at`; INT64_MAX none */
+    int64_t next_end_ps;            /* its recorded end */
     uint32_t open;                  /* slots in which something began, as bits */
     int64_t until_ps[DEVICE_SLOTS]; /* the latest end of those that have begun */
     enum kind container;            /* of the container that began last */

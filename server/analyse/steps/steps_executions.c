@@ -33,9 +33,11 @@ static struct ran modules_of(const struct host_trace *host)
     const struct attribution *attribution = host->attribution;
     struct ran ret = {memory_zeroed((size_t)attribution->execution_count + 1, sizeof *ret.of),
                       host->trace->name_count};
+    struct entry_reader reader;
 
+    entry_reader_open(&reader, attribution, ENTRY_BIT(ENTRY_OP) | ENTRY_BIT(ENTRY_EXECUTION));
     for (uint32_t i = 0; i < attribution->entry_count; i++) {
-        const struct attributed *entry = &attribution->entries[i];
+        const struct attributed *entry = ENTRY_READ(&reader, i);
 
         if (entry->execution < attribution->execution_count)
             ret.of[entry->execution] = attribution->ops[entry->op].module;

@@ -67,12 +67,15 @@ static struct sums sum_work(const struct trace *trace, const struct attribution 
                             const uint32_t *owners, const struct step *steps)
 {
     struct sums ret = {.width = trace->program_count + 1};
+    struct entry_reader reader;
     uint32_t at = 0;
 
+    entry_reader_open(&reader, of,
+                      ENTRY_BIT(ENTRY_OP) | ENTRY_BIT(ENTRY_DEVICE) | ENTRY_BIT(ENTRY_COVERED));
     ret.all_ps = memory_zeroed((size_t)of->device_count + 1, sizeof *ret.all_ps);
     ret.main_ps = memory_zeroed(((size_t)of->device_count + 1) * ret.width, sizeof *ret.main_ps);
     for (uint32_t i = 0; i < of->entry_count; i++) {
-        const struct attributed *entry = &of->entries[i];
+        const struct attributed *entry = ENTRY_READ(&reader, i);
         const struct op *op = &of->ops[entry->op];
         program_id program =
             op->program < trace->program_count ? op->program : trace->program_count;
@@ -144,6 +147,7 @@ static void widen(int64_t *from_ps, int64_t *to_ps, const struct attributed *ent
 static void add_work(struct timing *timing)
 {
     const struct attribution *of = timing->host->attribution;
+    struct entry_reader reader;
     uint32_t device = 0;
 
     for (uint32_t i = 0; i < timing->count; i++) {
@@ -154,8 +158,11 @@ static void add_work(struct timing *timing)
         timing->turns[timing->order[i]] =
             (struct turn){INT64_MAX, INT64_MIN, INT64_MAX, INT64_MIN, 0};
     }
+    entry_reader_open(&reader, of,
+                      ENTRY_BIT(ENTRY_OP) | ENTRY_BIT(ENTRY_DEVICE) | ENTRY_BIT(ENTRY_START) |
+                          ENTRY_BIT(ENTRY_DUR));
     for (uint32_t i = 0; i < of->entry_count; i++) {
-        const struct attributed *entry = &of->entries[i];
+        const struct attributed *entry = ENTRY_READ(&reader, i);
 
         if (timing->owners[i] == NO_OWNER)
             continue;

@@ -98,7 +98,7 @@ static void add_ops(const struct host_trace *host, const struct host_devices *de
             for (uint32_t at = attribution_time_from(attribution, ordinal, from_ps); at < end;
                  at++) {
                 const struct attributed *entry =
-                    &attribution->entries[attribution->by_device_time[at]];
+                    ENTRY_AT(attribution, entry_in_time(attribution, at));
 
                 shares_add(shares, entry->op, 0, i, entry->self_ps);
             }

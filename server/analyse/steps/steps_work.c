@@ -286,7 +286,7 @@ static void own_executions(struct owning *owning)
     }
     ask = ask && device_work_on_tracks(owning->trace);
     for (uint32_t i = 0; ask && i < of->entry_count; i++) {
-        const struct attributed *entry = &of->entries[of->by_device_time[i]];
+        const struct attributed *entry = ENTRY_AT(of, entry_in_time(of, i));
         uint32_t execution = entry->execution;
 
         if (execution == NO_EXECUTION || entry->launch != NO_SLICE ||
@@ -391,14 +391,16 @@ static void note_device(const struct owning *owning, const struct attributed *en
 static void disown_others(const struct attribution *of, const uint8_t *devices, uint32_t *ret)
 {
     bool any_called = false, any_other = false;
+    struct entry_reader reader;
     uint32_t near = 0;
 
     for (uint32_t i = 0; i < of->device_count; i++) {
         any_called |= (devices[i] & TOLD_BY_CALL) != 0;
         any_other |= devices[i] == TOLD_BY_TIME;
     }
+    entry_reader_open(&reader, of, ENTRY_BIT(ENTRY_DEVICE));
     for (uint32_t i = 0; any_called && any_other && i < of->entry_count; i++) {
-        near = device_of(of, of->entries[i].device, near);
+        near = device_of(of, entry_read(&reader, i).device, near);
         if (devices[near] == TOLD_BY_TIME)
             ret[i] = NO_OWNER;
     }
@@ -409,6 +411,7 @@ static void own_marked(struct owning *owning, uint32_t *ret)
     const struct attribution *of = owning->of;
     uint8_t *devices = memory_zeroed((size_t)of->device_count + 1, sizeof *devices);
     uint32_t untold = 0, near = 0;
+    struct entry_reader reader;
 
     owning->reader = launch_reader_create(owning->trace);
     owning->of_execution =
@@ -416,15 +419,21 @@ static void own_marked(struct owning *owning, uint32_t *ret)
     owning->execution_by_time = memory_zeroed((size_t)of->execution_count + 1, sizeof(bool));
     owning->told = memory_zeroed((size_t)owning->trace->program_count + 1, sizeof *owning->told);
     own_executions(owning);
+    entry_reader_open(&reader, of,
+                      ENTRY_BIT(ENTRY_SLICE) | ENTRY_BIT(ENTRY_OP) | ENTRY_BIT(ENTRY_EXECUTION) |
+                          ENTRY_BIT(ENTRY_DEVICE) | ENTRY_BIT(ENTRY_LAUNCH) |
+                          ENTRY_BIT(ENTRY_START));
     for (uint32_t i = 0; i < of->entry_count; i++) {
-        ret[i] = owner_of_launch(owning, &of->entries[i]);
+        const struct attributed *entry = ENTRY_READ(&reader, i);
+
+        ret[i] = owner_of_launch(owning, entry);
         untold += ret[i] == UNTOLD;
         if (ret[i] < UNTOLD)
-            note_device(owning, &of->entries[i], &near, devices);
+            note_device(owning, entry, &near, devices);
     }
     for (uint32_t i = 0; untold > 0 && i < of->entry_count; i++) {
         if (ret[i] == UNTOLD)
-            ret[i] = owner_of_untold(owning, &of->entries[i]);
+            ret[i] = owner_of_untold(owning, ENTRY_READ(&reader, i));
     }
     disown_others(of, devices, ret);
     free(devices);
@@ -499,6 +508,7 @@ uint32_t *steps_own(const struct host_trace *host, uint32_t index, const struct 
 {
     const struct attribution *of = host->attribution;
     struct owning owning = {.trace = host->trace, .of = of, .thread = NO_TRACK};
+    struct entry_reader reader;
     bool marked;
 
     if (of == NULL || of->entry_count == 0)
@@ -512,10 +522,11 @@ uint32_t *steps_own(const struct host_trace *host, uint32_t index, const struct 
     owning.by_thread = index_threads(&owning);
     if (ret != NULL && marked)
         own_marked(&owning, ret);
+    entry_reader_open(&reader, of, ENTRY_BIT(ENTRY_DEVICE) | ENTRY_BIT(ENTRY_START));
     for (uint32_t i = 0; ret != NULL && !marked && i < of->entry_count; i++)
         ret[i] = list->items[places[0].step].on_device
-                     ? owner_on_device(&owning, list, &of->entries[i])
-                     : owner_by_time(&owning, of->entries[i].start_ps);
+                     ? owner_on_device(&owning, list, ENTRY_READ(&reader, i))
+                     : owner_by_time(&owning, entry_read(&reader, i).start_ps);
     free(owning.by_thread);
     free(places);
     return ret;

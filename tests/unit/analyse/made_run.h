@@ -3,6 +3,8 @@
 #ifndef JVIEWD_TESTS_MADE_RUN_H
 #define JVIEWD_TESTS_MADE_RUN_H
 
+#include <stdlib.h>
+
 #include "unit/trace/made_trace.h"
 
 #include "analyse/analyse.h"
@@ -11,7 +13,8 @@
 struct made_run {
     struct made made;
     struct scratch *scratch;
-    struct attribution attribution;
+    struct attribution attribution; /* as it is made: records */
+    struct attribution packed;      /* the same as it is read from a disk: columns */
     struct host_trace host;
     struct run_traces run;
 };
@@ -112,16 +115,43 @@ static inline void run_program(struct made_run *run, uint64_t id, const char *na
                                });
 }
 
+/* So that analyses see only what they ask for. */
+static inline void run_pack(struct made_run *run)
+{
+    const struct attribution *from = &run->attribution;
+    uint32_t block_count = entry_block_count(from->entry_count);
+    struct entry_columns *blocks =
+        memory_resize(NULL, (size_t)block_count + 1, sizeof(struct entry_columns));
+    uint8_t *data =
+        memory_resize(NULL, (size_t)block_count * ENTRY_BLOCK_BYTES_MAX + ENTRY_DATA_PAD, 1);
+    uint64_t offset = 0;
+
+    for (uint32_t i = 0; i < block_count; i++) {
+        uint32_t first = i * ENTRY_BLOCK, rest = from->entry_count - first;
+
+        entries_pack(from->entries, from->kernel_count > 0 ? from->kernel_of : NULL,
+                     from->by_device_time, first, rest < ENTRY_BLOCK ? rest : ENTRY_BLOCK,
+                     data + offset, &blocks[i]);
+        blocks[i].offset = offset;
+        offset += (uint64_t)blocks[i].words * 8;
+    }
+    run->packed = *from;
+    run->packed.entries = NULL;
+    run->packed.by_device_time = run->packed.kernel_of = NULL;
+    run->packed.entry_columns = blocks;
+    run->packed.entry_data = data;
+}
+
 static inline void run_finish(struct made_run *run)
 {
     made_finish(&run->made);
     run->scratch = scratch_create(NULL);
-    CHECK_OK(
-        "attribute",
-        attribute(&run->made.trace, run->scratch, NULL, false, &run->attribution, &run->made.err),
-        &run->made.err);
+    CHECK_OK("attribute",
+             attribute(&run->made.trace, run->scratch, false, &run->attribution, &run->made.err),
+             &run->made.err);
+    run_pack(run);
     run->host = (struct host_trace){.trace = &run->made.trace,
-                                    .attribution = &run->attribution,
+                                    .attribution = &run->packed,
                                     .name = STR("hostA"),
                                     .key = STR("0a0a0a0a")};
     run->run = (struct run_traces){
@@ -130,6 +160,8 @@ static inline void run_finish(struct made_run *run)
 
 static inline void run_end(struct made_run *run)
 {
+    free((void *)(uintptr_t)run->packed.entry_columns);
+    free((void *)(uintptr_t)run->packed.entry_data);
     scratch_destroy(run->scratch);
     made_end(&run->made);
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Attributions on disk: what goes in comes out, equal bytes for equal input, nothing damaged. */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -147,12 +145,14 @@ static void comes_back(void **state)
     CHECK_INT("kind", got->ops[2].kind, KIND_COPY);
     CHECK_INT("run id", got->executions[1].run_id, UINT64_MAX - 1);
     for (uint32_t i = 0; i < ENTRIES; i++) {
-        CHECK_INT("slice", got->entries[i].slice, 3 * i);
-        CHECK_INT("device", got->entries[i].device, (int32_t)i % 4 - 1);
-        CHECK_INT("first", got->entries[i].first, i % 5 == 0);
-        CHECK_INT("start", got->entries[i].start_ps, -(int64_t)i);
-        CHECK_INT("self", got->entries[i].self_ps, INT64_MAX - i);
-        CHECK_INT("by time", got->by_device_time[i], ENTRIES - 1 - i);
+        const struct attributed *entry = ENTRY_AT(got, i);
+
+        CHECK_INT("slice", entry->slice, 3 * i);
+        CHECK_INT("device", entry->device, (int32_t)i % 4 - 1);
+        CHECK_INT("first", entry->first, i % 5 == 0);
+        CHECK_INT("start", entry->start_ps, -(int64_t)i);
+        CHECK_INT("self", entry->self_ps, INT64_MAX - i);
+        CHECK_INT("by time", entry_in_time(got, i), ENTRIES - 1 - i);
     }
     CHECK_INT("total", got->totals[2].event_count, 4);
     CHECK_INT("devices", got->device_count, 2);
@@ -161,7 +161,7 @@ static void comes_back(void **state)
     CHECK_INT("spread", got->spreads[2].p95_ps, 102);
     CHECK_INT("kernels", got->kernel_count, 2);
     CHECK_INT("not recorded", got->kernels[1].registers, NOT_RECORDED);
-    CHECK_INT("which each is", got->kernel_of[4], 1);
+    CHECK_INT("which each is", entry_kernel(got, 4), 1);
     CHECK_INT("their totals", got->kernel_totals[1].gap_p50_ps, -7);
     CHECK_INT("by name", got->kernel_by_name[0].count, 3);
     attribution_close(file);
@@ -179,70 +179,6 @@ static void equal_bytes(void **state)
     struct bytes second = bytes_of(place);
     CHECK_INT("size", first.count, second.count);
     CHECK_INT("bytes", memcmp(first.at, second.at, first.count), 0);
-}
-
-/* Room for more than there are in the end; what is behind them is cut or written over. */
-static void entries_stand_in_the_file(void **state)
-{
-    enum { ROOM = 1 << 16 };
-    struct place *place = *state;
-    struct attribution_writer *writer;
-    struct error err = {0};
-
-    write_sample(place);
-    struct bytes copied = bytes_of(place);
-    unlink(place->path);
-    CHECK_OK("open", attribution_writer_open(place->path, &writer, &err), &err);
-    CHECK("few stand anywhere", attribution_writer_entries(writer, 100) == NULL);
-    struct attributed *entries = attribution_writer_entries(writer, ROOM);
-    assert_non_null(entries);
-    for (uint32_t i = 0; i < ROOM; i++) {
-        CHECK_INT("zeroed", entries[i].slice, 0);
-        entries[i] = (struct attributed){.slice = UINT32_MAX, .self_ps = -1};
-    }
-    memcpy(entries, place->sample.entries, ENTRIES * sizeof *entries);
-    place->sample.entries = entries;
-    CHECK_OK("commit", attribution_writer_commit(writer, content, &place->sample, &err), &err);
-    CHECK_INT("readable until the end", entries[ENTRIES - 1].slice, 3 * (ENTRIES - 1));
-    attribution_writer_close(writer);
-    struct bytes stood = bytes_of(place);
-    CHECK_INT("size", stood.count, copied.count);
-    CHECK_INT("bytes", memcmp(stood.at, copied.at, copied.count), 0);
-}
-
-static void uncommitted_is_no_file(void **state)
-{
-    struct place *place = *state;
-    struct attribution_writer *writer;
-    struct error err = {0};
-
-    CHECK_OK("open", attribution_writer_open(place->path, &writer, &err), &err);
-    assert_non_null(attribution_writer_entries(writer, 1 << 16));
-    attribution_writer_close(writer);
-    CHECK_INT("no file", access(place->path, F_OK), -1);
-    attribution_writer_close(NULL);
-}
-
-/* A disk without room, here a limit of a file's size: the entries stand elsewhere. */
-static void no_room_is_no_end(void **state)
-{
-    struct place *place = *state;
-    struct attribution_writer *writer;
-    struct rlimit before, small = {0};
-    struct error err = {0};
-
-    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
-    small = (struct rlimit){.rlim_cur = 1 << 20, .rlim_max = before.rlim_max};
-    signal(SIGXFSZ, SIG_IGN);
-    CHECK_OK("open", attribution_writer_open(place->path, &writer, &err), &err);
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    CHECK("no room", attribution_writer_entries(writer, 1 << 16) == NULL);
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-    CHECK_OK("commit", attribution_writer_commit(writer, content, &place->sample, &err), &err);
-    attribution_writer_close(writer);
-    struct attribution_file *file;
-    CHECK_OK("open", attribution_open(place->path, &file, &err), &err);
-    attribution_close(file);
 }
 
 static void empty(void **state)
@@ -358,15 +294,8 @@ int main(void)
 {
 #define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, leave_place)
     const struct CMUnitTest tests[] = {
-        IN_PLACE(comes_back),
-        IN_PLACE(equal_bytes),
-        IN_PLACE(empty),
-        IN_PLACE(damaged_is_refused),
-        IN_PLACE(lies_are_refused),
-        IN_PLACE(ops_by_head),
-        IN_PLACE(entries_stand_in_the_file),
-        IN_PLACE(uncommitted_is_no_file),
-        IN_PLACE(no_room_is_no_end),
+        IN_PLACE(comes_back),         IN_PLACE(equal_bytes),      IN_PLACE(empty),
+        IN_PLACE(damaged_is_refused), IN_PLACE(lies_are_refused), IN_PLACE(ops_by_head),
     };
 
     return cmocka_run_group_tests_name("store/attribution", tests, NULL, NULL);

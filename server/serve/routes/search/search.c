@@ -121,9 +121,11 @@ static void mark_ops(const struct host_trace *host, const struct search_terms *t
         return;
 
     const bool *ops = ops_that_hold(host, terms, arena);
+    struct entry_reader reader;
 
+    entry_reader_open(&reader, of, ENTRY_BIT(ENTRY_SLICE) | ENTRY_BIT(ENTRY_OP));
     for (uint32_t i = 0; i < of->entry_count; i++) {
-        const struct attributed *entry = &of->entries[i];
+        const struct attributed *entry = ENTRY_READ(&reader, i);
 
         if (entry->op < of->op_count && ops[entry->op] && entry->slice < host->trace->slice_count)
             slices[entry->slice / 64] |= UINT64_C(1) << entry->slice % 64;
@@ -281,8 +283,10 @@ static void search_run(struct pick *pick, struct request *req, const struct sear
 static struct str matched_in(const struct host_trace *host, slice_id slice, struct str part,
                              bool elsewhere)
 {
-    const struct attributed *entry =
-        host->attribution == NULL || !elsewhere ? NULL : attribution_of(host->attribution, slice);
+    struct attributed room;
+    const struct attributed *entry = host->attribution == NULL || !elsewhere
+                                         ? NULL
+                                         : attribution_of(host->attribution, slice, &room);
 
     if (!elsewhere)
         return STR("name");

@@ -28,7 +28,7 @@ static void mark_ops(void *data, const struct op_block *block)
 {
     for (uint32_t i = 0; i < block->count; i++)
         if (block->inside_ps[i] >= 0)
-            mark(data, block->entries[block->first + i].slice);
+            mark(data, BLOCK_ENTRY(block, i)->slice);
 }
 
 static void mark_slice(void *data, const struct scanned *slice)
@@ -60,7 +60,7 @@ const uint64_t *search_within_bits(const struct search_within *within,
                                                           .data = {bits},
                                                           .part_count = 1});
         else if (host->attribution != NULL)
-            scan_ops(selection, mark_ops, data, 1);
+            scan_ops(selection, ENTRY_BIT(ENTRY_SLICE), mark_ops, data, 1);
     }
     return bits;
 }

@@ -193,11 +193,11 @@ static void put_kernel(struct json *json, const struct subject *subject,
     struct table table;
 
     json_key(json, "shape");
-    if (entry == NULL || of->kernel_of == NULL || of->kernel_of[entry - of->entries] == NO_KERNEL) {
+    if (entry == NULL || entry_kernel(of, attribution_find(of, entry->slice)) == NO_KERNEL) {
         json_add_null(json);
         return;
     }
-    kernel_of_entry(subject->host, (uint32_t)(entry - of->entries), subject->arena, &table);
+    kernel_of_entry(subject->host, attribution_find(of, entry->slice), subject->arena, &table);
     json_put_row_objects(json, &table);
 }
 
@@ -216,8 +216,9 @@ static void put_transfer(struct json *json, const struct subject *subject)
 void slice_put_facts(struct json *json, const struct subject *subject)
 {
     const struct attribution *attribution = subject->host->attribution;
+    struct attributed room;
     const struct attributed *entry =
-        attribution == NULL ? NULL : attribution_of(attribution, subject->slice.id);
+        attribution == NULL ? NULL : attribution_of(attribution, subject->slice.id, &room);
     const char *unknown = attribution == NULL ? "the ops of this host have not been attributed yet"
                                               : "this slice is not a device op";
 

@@ -39,8 +39,9 @@ static bool put_frames(struct json *json, const struct op_stacks *stacks, uint32
 void slice_put_stack(struct json *json, const struct subject *subject)
 {
     const struct attribution *attribution = subject->host->attribution;
+    struct attributed room;
     const struct attributed *entry =
-        attribution == NULL ? NULL : attribution_of(attribution, subject->slice.id);
+        attribution == NULL ? NULL : attribution_of(attribution, subject->slice.id, &room);
     const char *reason = NULL;
     struct op_stacks stacks = {0};
     uint32_t frame = NO_FRAME;

@@ -57,7 +57,7 @@ static void cpu_ops_nest_across_threads(void **state)
     CHECK_STR("category", text(&run, op_of(&run, 1)->category), "loop fusion");
     CHECK_INT("execution begins", run.attribution.executions[0].start_ps, 0);
     CHECK_INT("execution ends", run.attribution.executions[0].end_ps, 105);
-    CHECK("no entry of what is no op", attribution_of(&run.attribution, 4) == NULL);
+    CHECK("no entry of what is no op", attribution_find(&run.attribution, 4) == NO_ENTRY);
     run_end(&run);
 }
 

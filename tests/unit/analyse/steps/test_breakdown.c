@@ -428,6 +428,7 @@ static void the_same_worker_ends_it(void **state)
         struct attributed *dot = (struct attributed *)(uintptr_t)&run.attribution
                                      .entries[run.attribution.by_device_time[at]];
 
+        run.host.attribution = &run.attribution; /* the records, of which one is changed */
         if (rows[i].first_use_us > 0)
             dot->dur_ps = rows[i].first_use_us * US - dot->start_ps;
         CHECK_INT(rows[i].what, device_op_over(&run.host, at) / US, rows[i].over_us);
