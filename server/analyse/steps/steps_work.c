@@ -508,7 +508,7 @@ uint32_t *steps_own(const struct host_trace *host, uint32_t index, const struct 
 {
     const struct attribution *of = host->attribution;
     struct owning owning = {.trace = host->trace, .of = of, .thread = NO_TRACK};
-    struct entry_reader reader;
+    struct entry_reader *reader;
     bool marked;
 
     if (of == NULL || of->entry_count == 0)
@@ -522,11 +522,12 @@ uint32_t *steps_own(const struct host_trace *host, uint32_t index, const struct 
     owning.by_thread = index_threads(&owning);
     if (ret != NULL && marked)
         own_marked(&owning, ret);
-    entry_reader_open(&reader, of, ENTRY_BIT(ENTRY_DEVICE) | ENTRY_BIT(ENTRY_START));
+    reader = arena_new(arena, struct entry_reader);
+    entry_reader_open(reader, of, ENTRY_BIT(ENTRY_DEVICE) | ENTRY_BIT(ENTRY_START));
     for (uint32_t i = 0; ret != NULL && !marked && i < of->entry_count; i++)
         ret[i] = list->items[places[0].step].on_device
-                     ? owner_on_device(&owning, list, ENTRY_READ(&reader, i))
-                     : owner_by_time(&owning, entry_read(&reader, i).start_ps);
+                     ? owner_on_device(&owning, list, ENTRY_READ(reader, i))
+                     : owner_by_time(&owning, entry_read(reader, i).start_ps);
     free(owning.by_thread);
     free(places);
     return ret;
