@@ -22,7 +22,6 @@ struct compute_rule {
     enum confidence confidence;
     const char *what, *remedy;
     const char *win_reason; /* where a win is not known */
-    bool without_faults;    /* copies that are a program's fault are told by that fault's rule */
 };
 
 static bool is_product(const struct op_facts *op)
@@ -150,7 +149,7 @@ static const struct compute_rule questions[] = {
     {layout_copy, 0.05, SEVERITY_WARNING, CONFIDENCE_MEDIUM, "transposes and copies",
      "Keep one layout from op to op: choose {jax:`dimension_numbers` and }the order of axes that "
      "suits the heaviest op, and transpose parameters once, outside the step.",
-     "", .without_faults = true},
+     ""},
     {computed_again, 0.02, SEVERITY_INFO, CONFIDENCE_HIGH, "values that are computed twice",
      "If memory allows, save more{jax: in `jax.checkpoint`: a policy such as `dots_saveable`, or "
      "fewer checkpointed blocks}.",
@@ -256,7 +255,8 @@ static enum status ask(struct memo *memo, struct finding_list *list,
 
     TRY(memo_compute(memo, &compute, err));
     TRY(memo_counted(memo, &counted, err));
-    if (rule->without_faults)
+    /* Copies that are a program's fault are told by that fault's rule. */
+    if (rule->ask == layout_copy)
         TRY(memo_faults(memo, &faults, err));
     for (uint32_t host = 0; host < memo->run->host_count; host++) {
         const struct compute_host *of = &compute->hosts[host];
