@@ -225,7 +225,18 @@ static void describe_work(struct graph_node *node, enum kind kind)
     node->release = kind == KIND_COMMUNICATION ? RELEASE_OP : RELEASE_NONE;
 }
 
-static void describe_thread(struct graph_node *node, uint8_t class, uint8_t doing)
+/* What a transfer calls in Python moves no bytes itself: that is the host's own work. */
+static enum kind kind_of_doing(const struct maker_host *host, const struct graph_node *node)
+{
+    enum host_doing doing = (enum host_doing)node->doing;
+    bool moves =
+        doing != DOING_TRANSFER || !is_python_call(trace_name(host->host->trace, node->name));
+
+    return moves ? doing_kind(doing) : KIND_HOST;
+}
+
+static void describe_thread(const struct maker_host *host, struct graph_node *node, uint8_t class,
+                            uint8_t doing)
 {
     bool waits = (class & 15) == DOING_WAIT && !(class & NAME_SLEEP);
     bool reads = (class & NAME_SYNC) != 0;
@@ -235,8 +246,7 @@ static void describe_thread(struct graph_node *node, uint8_t class, uint8_t doin
     node->release = waits || reads ? RELEASE_WAIT : RELEASE_NONE;
     node->may_wait =
         !waits && !reads && !(class & NAME_SLEEP) && doing != DOING_INPUT && doing != DOING_COMPILE;
-    node->kind =
-        (uint8_t)(waits && doing != DOING_INPUT ? KIND_IDLE : doing_kind((enum host_doing)doing));
+    node->kind = (uint8_t)(waits && doing != DOING_INPUT ? KIND_IDLE : kind_of_doing(host, node));
 }
 
 /* An op's own, or of names on its thread the outermost that is scaled. */
@@ -291,7 +301,7 @@ static void lay(struct laying *laying, struct open_slice *of, int64_t from_ps, i
     else if (graph->lanes[laying->lane].kind != LANE_THREAD)
         describe_work(node, (enum kind)of->of->kind);
     else
-        describe_thread(node, of->class, of->doing);
+        describe_thread(laying->host, node, of->class, of->doing);
     node->mark = node->may_wait && is_mark(laying->host, node->slice);
 }
 

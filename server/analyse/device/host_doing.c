@@ -78,6 +78,12 @@ enum host_doing doing_of(enum kind kind, struct str name)
     return DOING_OTHER;
 }
 
+/* "$array.py:268 sharding", "$builtins isinstance"; "torch/nn/functional.py(12): relu". */
+bool is_python_call(struct str name)
+{
+    return str_starts(name, STR("$")) || str_contains(name, STR(".py("));
+}
+
 static bool has_meaning(enum host_doing doing)
 {
     return doing <= DOING_TRANSFER;

@@ -30,6 +30,7 @@ enum host_doing { /* what comes first in this order has a meaning for what is in
  * work inside it. */
 enum host_doing doing_inside(enum host_doing outer, enum host_doing inner);
 enum host_doing doing_of(enum kind kind, struct str name);
+bool is_python_call(struct str name);          /* a frame of Python, as JAX or PyTorch names it */
 enum kind doing_kind(enum host_doing doing);   /* which share of a step it is */
 const char *doing_word(enum host_doing doing); /* "input", ... "nothing recorded" */
 

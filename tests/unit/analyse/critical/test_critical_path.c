@@ -86,6 +86,50 @@ static void slack_beside_the_path(void **state)
     run_end(&run);
 }
 
+static const char *kind_in(const struct step_graph *graph, const char *name)
+{
+    for (uint32_t i = 0; i + 1 < graph->node_count; i++) {
+        const struct graph_node *node = &graph->nodes[i];
+
+        if (str_equal(trace_name(graph->run->hosts[0].trace, node->name), str_of(name)))
+            return kind_word((enum kind)node->kind);
+    }
+    return "no such node";
+}
+
+/*   python   |train ............................................................|
+ *              |$dispatch.py device_put 10-70 ..............................|
+ *                |isinstance|  |DevicePutWithSharding 30-60 .........|
+ *                                 |RecordUsage|  |torch/_utils.py|       */
+static void python_in_a_transfer_is_no_copy(void **state)
+{
+    (void)state;
+    struct made_run run;
+    struct steps steps;
+
+    run_begin(&run);
+    track_id python = run_thread(&run, "python");
+    us_step(&run, python, 0, 100, 0);
+    us_slice(&run, python, 10, 60, "$dispatch.py:10 device_put", KIND_HOST);
+    us_slice(&run, python, 15, 5, "$builtins isinstance", KIND_HOST);
+    us_slice(&run, python, 30, 30, "DevicePutWithSharding", KIND_HOST);
+    us_slice(&run, python, 35, 5, "RecordUsage", KIND_HOST);
+    us_slice(&run, python, 45, 5, "torch/_utils.py(12): shape", KIND_HOST);
+    run_finish(&run);
+    us_steps(&run, &steps);
+
+    struct graph_maker *maker = graph_maker_create(&run.run, &steps);
+    const struct step_graph *graph = graph_of_step(maker, &steps.items[0]);
+
+    CHECK_STR("", str_of(kind_in(graph, "$dispatch.py:10 device_put")), "host");
+    CHECK_STR("", str_of(kind_in(graph, "$builtins isinstance")), "host");
+    CHECK_STR("", str_of(kind_in(graph, "torch/_utils.py(12): shape")), "host");
+    CHECK_STR("", str_of(kind_in(graph, "DevicePutWithSharding")), "copy");
+    CHECK_STR("", str_of(kind_in(graph, "RecordUsage")), "copy");
+    graph_maker_free(maker);
+    run_end(&run);
+}
+
 /* Two streams: the second begins when the first is done, though nothing in the file says so. */
 static void another_stream_is_only_likely(void **state)
 {
@@ -545,6 +589,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(from_launch_to_wait),
         cmocka_unit_test(slack_beside_the_path),
+        cmocka_unit_test(python_in_a_transfer_is_no_copy),
         cmocka_unit_test(another_stream_is_only_likely),
         cmocka_unit_test(sleep_waits_for_nobody),
         cmocka_unit_test(a_wait_without_a_name_is_only_likely),
