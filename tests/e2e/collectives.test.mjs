@@ -92,6 +92,9 @@ export const tests = {
             'Pale: waits for the last device\\.',
         ),
       );
+      const bars = page.locator('.collectives .table .cell-bar > span');
+      const shares = await bars.evaluateAll((all) => all.map((one) => parseFloat(one.style.width)));
+      assert.deepEqual(shares, [75, 25], 'of all that is exposed');
       await page.locator('.collectives .toolbar select').first().selectOption('axis');
       await settle(page);
       assert.equal(new URL(page.url()).searchParams.get('collectives'), 'axis');

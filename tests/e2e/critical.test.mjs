@@ -109,11 +109,14 @@ export const tests = {
       const bar = page.locator('.whatif-bar').first();
       await bar.waitFor();
       const box = await bar.boundingBox();
-      const end = box.x + box.width / 2; // the longest bar takes half of its room
-      await page.mouse.move(end - 2, box.y + 10);
+      const length = box.width * rows[0].share; // the room is the whole path
+      const is = await bar.locator('.is').boundingBox();
+      assert.ok(Math.abs(is.width - length) < 1, `${is.width} of ${box.width} pixels for ${rows[0].share}`);
+      const end = box.x + length - 2;
+      await page.mouse.move(end, box.y + 10);
       await page.mouse.down();
-      await page.mouse.move(end - 2 - box.width / 8, box.y + 10, { steps: 6 });
-      await page.mouse.move(end - 2 - box.width / 4, box.y + 10, { steps: 6 });
+      await page.mouse.move(end - length / 4, box.y + 10, { steps: 6 });
+      await page.mouse.move(end - length / 2, box.y + 10, { steps: 6 });
       await page.mouse.up();
       await until(page, 'a half', (now) => now.scale === `scope:${rows[0].scope}=0.5`);
       const half = await ask([`scope:${rows[0].scope}=0.5`]);
@@ -126,6 +129,20 @@ export const tests = {
       await page.keyboard.press('Home');
       const none = await ask([`scope:${rows[0].scope}=0`]);
       await eventually('without it', async () => spoken(none.predicted_ps / 1e9).test(await words(box_)));
+      /* Beyond the room the bar is full, and the number tells. */
+      await page.getByRole('button', { name: 'As it was' }).click();
+      await until(page, 'nothing changed', (now) => now.scale === undefined);
+      const beyond = box.width / length + 0.5;
+      await page.mouse.move(end, box.y + 10);
+      await page.mouse.down();
+      await page.mouse.move(end + length * (beyond - 1), box.y + 10, { steps: 6 });
+      await page.mouse.up();
+      await eventually('how much longer', async () => {
+        const told = /× ([\d.]+)/.exec(await words(page.locator('.whatif-row').first()));
+        return told !== null && Math.abs(Number(told[1]) - beyond) < 0.05;
+      });
+      const full = await bar.locator('.is').boundingBox();
+      assert.ok(Math.abs(full.width - box.width) < 1, `${full.width} of ${box.width}`);
       await page.getByRole('button', { name: 'As it was' }).click();
       await until(page, 'nothing changed', (now) => now.scale === undefined);
       await eventually('the recorded step', async () => /A step takes/.test(await words(box_)));

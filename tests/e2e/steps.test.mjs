@@ -77,6 +77,12 @@ export const tests = {
         assert.equal(await page.locator(`[aria-label="${label}"]`).count(), 1, label);
       }
       assert.match(await words(page), /The device is idle [\d.]+ m?s: in \d+ % of it the host/);
+      const { rows } = await json(url, 'api/steps?run=step_1000&view=idle');
+      const gaps = await json(url, 'api/steps?run=step_1000&view=gaps&limit=1');
+      const idle = rows.reduce((sum, row) => sum + row.idle_ps, 0);
+      const bar = page.locator('[aria-label="Idle gaps"] .cell-bar > span').first();
+      const width = parseFloat(await bar.evaluate((one) => one.style.width));
+      assert.ok(Math.abs(width - (100 * gaps.rows[0].dur_ps) / idle) < 0.01, `${width} % for the longest of them`);
       assert.deepEqual(complaints, []);
       assert.deepEqual(foreign, []);
     } finally {

@@ -45,13 +45,13 @@ const phasesOf = (row: CompileRow): string =>
     .map((phase) => `${PHASE_WORDS[phase]} ${time(row[`${phase}_ps`]!)}`)
     .join(', ');
 
-/* Phases side by side; the whole is the longest row. */
-function PhaseBar({ row, longest }: { row: CompileRow; longest: number }) {
+/* Phases side by side; the whole is what all compiles took. */
+function PhaseBar({ row, whole }: { row: CompileRow; whole: number }) {
   let at = 0;
   return (
     <svg class="phase-bar" viewBox={`0 0 ${WIDTH} 10`} preserveAspectRatio="none" aria-hidden="true">
       {PHASES.map((phase) => {
-        const width = (phaseOf(row, phase) / longest) * WIDTH;
+        const width = (phaseOf(row, phase) / whole) * WIDTH;
         const x = at;
         at += width;
         return width > 0 && <rect key={phase} class={`phase-${phase}`} x={x} y={0} width={width} height={10} />;
@@ -144,9 +144,8 @@ function Strip({ run, rows }: { run: RunDetails; rows: readonly CompileRow[] }) 
   );
 }
 
-function columnsOf(rows: readonly CompileRow[], by: string): Column<CompileRow>[] {
+function columnsOf(rows: readonly CompileRow[], whole: number, by: string): Column<CompileRow>[] {
   const scale = timeScale(rows.map((row) => row.total_ps));
-  const longest = Math.max(1, ...rows.map((row) => toNumber(row.total_ps)));
   const ps = (
     key: keyof CompileRow & string,
     title: string,
@@ -182,7 +181,7 @@ function columnsOf(rows: readonly CompileRow[], by: string): Column<CompileRow>[
       title: 'phases',
       width: 'minmax(120px, 2fr)',
       sortable: false,
-      cell: (row) => <PhaseBar row={row} longest={longest} />,
+      cell: (row) => <PhaseBar row={row} whole={whole} />,
       exact: phasesOf,
     },
     !each && ps('later_ps', 'again', scale, { tip: 'All but the first', from: 900 }),
@@ -241,7 +240,11 @@ export function CompilesView({ run, absent }: { run: RunDetails; absent: string 
   });
   const data = list.data?.by === by ? list.data : null;
   const rows = data?.rows ?? [];
-  const table = useTable<CompileRow>({ columns: columnsOf(rows, by), rows, sort });
+  const table = useTable<CompileRow>({
+    columns: columnsOf(rows, Math.max(1, toNumber(data?.total_ps ?? 0)), by),
+    rows,
+    sort,
+  });
   if (absent !== null)
     return (
       <Empty>

@@ -46,7 +46,7 @@ function algorithmOf(row: CollectiveRow): string {
   return [row.algorithm, row.protocol].filter((word) => word !== null).join(' ') || UNKNOWN;
 }
 
-function columnsOf(rows: readonly CollectiveRow[], by: string): Column<CollectiveRow>[] {
+function columnsOf(rows: readonly CollectiveRow[], exposedPs: number, by: string): Column<CollectiveRow>[] {
   const total = timeScale(rows.map((row) => row.total_ps));
   const each = timeScale(rows.map((row) => row.mean_ps));
   const bytes = sizeScale(rows.map((row) => row.bytes));
@@ -54,7 +54,6 @@ function columnsOf(rows: readonly CollectiveRow[], by: string): Column<Collectiv
     rows.flatMap((row) => [row.bus_bytes_per_s, row.moving_bus_bytes_per_s]),
     'B/s',
   );
-  const longest = Math.max(1, ...rows.map((row) => toNumber(row.exposed_ps)));
   const known = (key: keyof CollectiveRow) => rows.some((row) => row[key] !== null);
   const why = (row: CollectiveRow, key: keyof CollectiveRow) => row.reasons[key] ?? null;
   const columns: (Column<CollectiveRow> | false)[] = [
@@ -149,7 +148,7 @@ function columnsOf(rows: readonly CollectiveRow[], by: string): Column<Collectiv
       sums: (sum) => inScale(sum, total),
       tip: 'While its device did not compute',
       cell: (row) => inScale(row.exposed_ps, total),
-      bar: (row) => toNumber(row.exposed_ps) / longest,
+      bar: (row) => toNumber(row.exposed_ps) / exposedPs, // of one whole, so that bars of groups add up
       exact: (row) => `${timeExact(row.exposed_ps)}, ${shareCell(row.exposed_share)}`,
     },
     known('wait_ps') && {
@@ -335,7 +334,7 @@ export function CollectivesTable({ run }: { run: RunDetails }) {
   const reply = useJson<CollectiveTable>('api/collectives', { ...params, sort, limit: ROWS_MAX });
   const rows = reply.data?.rows ?? [];
   const table = useTable<CollectiveRow>({
-    columns: columnsOf(rows, by),
+    columns: columnsOf(rows, Math.max(1, toNumber(reply.data?.exposed_ps ?? 0)), by),
     rows,
     sort: '-exposed_ps',
     prefix: 'collectives_',

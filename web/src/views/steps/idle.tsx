@@ -86,10 +86,9 @@ export function IdleTable({ table, rowCount }: { table: TableState<IdleRow>; row
   );
 }
 
-export function gapColumns(rows: readonly GapRow[]): Column<GapRow>[] {
+export function gapColumns(rows: readonly GapRow[], idlePs: number): Column<GapRow>[] {
   const begin = timeScale(rows.map((row) => row.start_ps));
   const idle = timeScale(rows.map((row) => row.dur_ps));
-  const longest = Math.max(1, ...rows.map((row) => toNumber(row.dur_ps)));
   const hosts = new Set(rows.map((row) => row.host)).size > 1;
   const columns: (Column<GapRow> | false)[] = [
     hosts && {
@@ -123,7 +122,7 @@ export function gapColumns(rows: readonly GapRow[]): Column<GapRow>[] {
       unit: idle.unit,
       width: '144px',
       numeric: true,
-      bar: (row) => toNumber(row.dur_ps) / longest,
+      bar: (row) => toNumber(row.dur_ps) / idlePs, // of one whole, so that bars of groups add up
       sums: (total) => inScale(total, idle),
       cell: (row) => inScale(row.dur_ps, idle),
       exact: (row) => timeExact(row.dur_ps),

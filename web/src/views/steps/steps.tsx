@@ -133,6 +133,7 @@ function IdlePart({ run, params, view }: { run: RunDetails; params: Record<strin
     return <Empty>No device of this run recorded an op, so none was seen idle.</Empty>;
   const idle = list.data as StepList<IdleRow>;
   const gaps = list.data as StepList<GapRow>;
+  const idlePs = causes.data.rows.reduce((sum, row) => sum + toNumber(row.idle_ps), 0);
   return (
     <>
       <SentenceLine sentence={idleSentence(causes.data.rows)} />
@@ -154,7 +155,7 @@ function IdlePart({ run, params, view }: { run: RunDetails; params: Record<strin
           view={view}
           params={params}
           list={gaps}
-          columns={gapColumns(gaps.rows)}
+          columns={gapColumns(gaps.rows, idlePs)}
           sort=""
           example="step=3 idle>1ms"
           show={(table) => <GapTable table={table} rowCount={gaps.row_count} />}

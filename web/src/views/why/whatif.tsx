@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What if: a bar for what lies on the path; one drags its end, and sees what the step would take. */
+/* What if: a bar for what lies on the path, whose whole is the room; one drags its end, beyond the room too (the
+ * number tells), and sees what the step would take. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { askWhatIf, type Changes, type PathRow, type WhatIf } from '../../data/critical';
 import { fromAddress, go, query } from '../../data/place';
@@ -20,7 +21,6 @@ import {
 import { Name, SentenceLine } from '../../ui/text';
 
 const BARS_MAX = 14;
-const BASE_SHARE = 0.5; // of the room, for the longest bar as it was: it may be made twice as long
 const DRAG_PIXELS_MIN = 80; // a short bar is dragged as one of that length
 const KEY_STEP = 0.05;
 
@@ -69,7 +69,7 @@ function Bar({
 }: {
   words: string;
   kind: string;
-  base: number; // of the room
+  base: number; // of the path, and of the room
   factor: number;
   ps: number;
   onChange: (factor: number, done: boolean) => void;
@@ -206,7 +206,6 @@ export function WhatIfBox({
     .map((row) => ({ row, what: scaledBy(row, by) }))
     .filter((one): one is { row: PathRow; what: string } => one.what !== null && toNumber(one.row.on_path_ps) > 0)
     .slice(0, BARS_MAX);
-  const most = Math.max(1, ...bars.map(({ row }) => toNumber(row.on_path_ps)));
   const isChanged = now.size > 0 || ['overlap', 'fuse', 'even'].some((key) => query.value[key] !== undefined);
   const change = (what: string, factor: number, done: boolean): void => {
     const next = withFactor(now, what, factor);
@@ -233,7 +232,7 @@ export function WhatIfBox({
               <Bar
                 words={shown(row.name)}
                 kind={row.kind ?? 'other'}
-                base={(BASE_SHARE * toNumber(row.on_path_ps)) / most}
+                base={toNumber(row.on_path_ps) / Math.max(1, totalPs)}
                 factor={factor}
                 ps={toNumber(row.on_path_ps)}
                 onChange={(to, done) => change(what, to, done)}
