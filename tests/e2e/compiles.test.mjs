@@ -32,6 +32,59 @@ const transfer = (key, more) => ({
 });
 
 export const tests = {
+  'autotuning is told by its name, apart from compilation and warm-up, before the first counted step': async ({
+    browser,
+    url,
+  }) => {
+    const { page, context, complaints, foreign } = await openPage(browser, url);
+    try {
+      const { rows } = await json(url, 'api/steps?run=step_250');
+      const begin = rows[0].start_ps;
+      const part = Math.round(begin / 10);
+      const made = (total_ps, autotune_ps) => ({ total_ps, autotune_ps, reasons: {} });
+      await changeAnswers(page, '**/api/steps?**', (steps) => ({
+        ...steps,
+        rows: steps.rows.map((row, at) => ({ ...row, warmup: at === 0 })),
+      }));
+      await page.route('**/api/compiles?**', (route) => {
+        const asked = new URL(route.request().url()).searchParams;
+        const found = asked.get('step') === 'counted' ? [made(5e9, 2e9)] : [made(5 * part, 2 * part), made(part, null)];
+        if (asked.get('step') !== 'counted') assert.equal(asked.get('end_ps'), String(begin));
+        return route.fulfill({ json: { by: 'compile', total_ps: 0, row_count: found.length, rows: found, notes: [] } });
+      });
+      await changeAnswers(page, '**/api/run?**', (run) => ({ ...run, views: { ...run.views, compiles: null } }));
+      await page.goto(`${url}?run=step_250&view=overview`);
+      const told = page.locator('.before-steps');
+      await told.waitFor();
+      const parts = await told
+        .locator('.device-bars > div')
+        .evaluateAll((all) =>
+          all.map((one) => [
+            one.querySelector('dt').textContent,
+            parseFloat(one.querySelector('.bar-track > span').style.width),
+          ]),
+        );
+      const whole = begin + rows[0].dur_ps;
+      const want = [
+        ['autotuning', 2 * part],
+        ['compilation', 4 * part],
+        ['1 warm-up step', rows[0].dur_ps],
+        ['all else', begin - 6 * part],
+      ];
+      assert.deepEqual(
+        parts.map(([name]) => name),
+        want.map(([name]) => name),
+      );
+      for (const [at, [name, ps]] of want.entries())
+        assert.ok(Math.abs(parts[at][1] - (100 * ps) / whole) < 0.01, `${name}: ${parts[at][1]} %`);
+      const text = (await told.innerText()).replaceAll('\u202f', ' ');
+      assert.match(text, /Counted steps hold 2\.00 ms of autotuning too\./);
+      assert.deepEqual(complaints, []);
+      assert.deepEqual(foreign, []);
+    } finally {
+      await context.close();
+    }
+  },
   'a recompile in a step: its sentence, its phases, what changed, and the way to the timeline': async ({
     browser,
     url,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Roofline: the sentence, the picture and the table say what the server says. */
 import assert from 'node:assert/strict';
-import { openPage, settle, until } from './browser.mjs';
+import { changeAnswers, json, openPage, settle, until } from './browser.mjs';
 
 const row = (name, more) => ({
   key: name,
@@ -69,6 +69,29 @@ const reply = (rows) => ({
 const words = async (page) => (await page.locator('main').innerText()).replaceAll('\u202f', ' ');
 
 export const tests = {
+  'the overview has MFU as a number, or says in a line why it is not known': async ({ browser, url }) => {
+    const { page, context, complaints } = await openPage(browser, url);
+    try {
+      const { efficiency } = await json(url, 'api/overview?run=step_1000');
+      await page.goto(`${url}?run=step_1000`);
+      const line = page.locator('.mfu');
+      await line.waitFor();
+      const told = async () => (await line.innerText()).replaceAll('\u202f', ' ');
+      assert.equal(await told(), `MFU is not known: ${efficiency.reasons.mfu}. Roofline`);
+      await changeAnswers(page, '**/api/overview?**', (overview) => ({
+        ...overview,
+        efficiency: { ...overview.efficiency, mfu: 0.412, is_least: true, peak: 'bf16', reasons: {} },
+      }));
+      await page.reload();
+      await line.waitFor();
+      assert.equal(await told(), 'MFU: at least 41 % of the bf16 peak. Roofline');
+      await line.getByRole('link').click();
+      await until(page, 'the roofline', (now) => now.view === 'roofline');
+      assert.deepEqual(complaints, []);
+    } finally {
+      await context.close();
+    }
+  },
   'roofline of a sample: ops with their rates, and why there is no roof': async ({ browser, url }) => {
     const { page, context, complaints, foreign } = await openPage(browser, url);
     try {

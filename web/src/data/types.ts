@@ -496,6 +496,7 @@ export interface Overview {
   breakdown_total_ps?: Ps;
   breakdown_of?: 'steps' | 'capture';
   duration_ps?: Ps;
+  efficiency?: { mfu: number | null; is_least: boolean; peak: string | null; reasons: Reasons };
   duty?: { busy_ps: Ps | null; work_ps: Ps | null; wait_ps: Ps | null; hidden_communication_ps: Ps | null };
   idle_causes?: IdleCause[];
   findings: { rule: string; severity: string; text: string; remedy: string; win_ps: Ps | null }[];

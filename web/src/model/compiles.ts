@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compiles: rows as the reply gives them, their phases, and the sentence that opens their page. */
 import type { Ps } from '../data/json';
-import type { Note, Reasons } from '../data/types';
+import type { Note, Reasons, StepRow } from '../data/types';
 import { plural, share, time, toNumber } from './numbers';
 import { strong, type Sentence } from './sentence';
 
@@ -77,4 +77,66 @@ export function compilesSentence(rows: readonly CompileRow[], total: Ps): Senten
   if (rows.length > 1) sentence.push(`; all ${plural(rows.length, 'function')} took `, strong(time(total)));
   sentence.push('.');
   return sentence;
+}
+
+/* What lies before the first counted step: where the first step of any sort begins, and what is not counted of them. */
+export interface BeforeSteps {
+  startPs: number;
+  warmups: { count: number; ps: number };
+  cut: { count: number; ps: number };
+}
+
+const startOf = (step: StepRow): number => toNumber(step.start_ps);
+const endOf = (step: StepRow): number => startOf(step) + toNumber(step.dur_ps);
+const summed = (steps: readonly StepRow[]) => ({
+  count: steps.length,
+  ps: steps.reduce((sum, step) => sum + toNumber(step.dur_ps), 0),
+});
+
+/* Null without a counted step, and where steps lie over each other. */
+export function beforeSteps(steps: readonly StepRow[]): BeforeSteps | null {
+  const inOrder = [...steps].sort((a, b) => startOf(a) - startOf(b));
+  const first = inOrder.findIndex((step) => !step.warmup && !step.cut);
+  if (first < 0 || inOrder.slice(0, first).some((step, at) => endOf(step) > startOf(inOrder[at + 1]!))) return null;
+  const left = inOrder.slice(0, first);
+  return {
+    startPs: startOf(inOrder[0]!),
+    warmups: summed(left.filter((step) => step.warmup)),
+    cut: summed(left.filter((step) => !step.warmup)),
+  };
+}
+
+const tunedPs = (rows: readonly CompileRow[]): number => rows.reduce((sum, row) => sum + phaseOf(row, 'autotune'), 0);
+
+/* What it consists of: autotuning by its name, apart from other compilation and from warm-up. */
+export interface BeforeParts {
+  allPs: number;
+  parts: { words: string; ps: number }[];
+  tunedInsidePs: number; // autotuning in counted steps
+}
+
+/* `earlier`: the compiles before all steps; `inside`: those of counted steps. Null where nothing of it is there, or
+ * not all compiles are known. */
+export function beforeParts(
+  before: BeforeSteps,
+  earlier: readonly CompileRow[],
+  inside: readonly CompileRow[],
+): BeforeParts | null {
+  const tuned = tunedPs(earlier);
+  const compiled = earlier.reduce((sum, row) => sum + toNumber(row.total_ps), 0) - tuned;
+  const isTold = earlier.some((row) => row.autotune_ps !== null);
+  const parts = [
+    { words: 'autotuning', ps: tuned },
+    { words: isTold ? 'compilation' : 'compilation, autotuning', ps: compiled },
+    { words: plural(before.warmups.count, 'warm-up step'), ps: before.warmups.ps },
+    { words: plural(before.cut.count, 'cut step'), ps: before.cut.ps },
+    { words: 'all else', ps: before.startPs - tuned - compiled },
+  ];
+  const tunedInsidePs = tunedPs(inside);
+  if (tuned + compiled + before.warmups.ps + tunedInsidePs === 0) return null;
+  return {
+    allPs: before.startPs + before.warmups.ps + before.cut.ps,
+    parts: parts.filter(({ ps }) => ps > 0),
+    tunedInsidePs,
+  };
 }

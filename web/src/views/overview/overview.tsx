@@ -13,6 +13,7 @@ import { KindLegend } from '../../ui/kind_legend';
 import { StepPicture } from '../../ui/step_picture';
 import { Prose, SentenceLine, Words } from '../../ui/text';
 import { Devices } from './devices';
+import { BeforeSteps, Mfu } from './facts';
 import { Findings } from './findings';
 import { MemoryLine, type MemoryInShort } from './memory_line';
 import { PlacesOfOps, type Places } from './places';
@@ -117,6 +118,7 @@ function Answer({ run, overview }: { run: RunDetails; overview: OverviewReply })
       <SentenceLine sentence={spoken(overview.sentence)} />
       <PathLine path={overview.path} />
       <p class="basis">{basisOf(run, overview)}</p>
+      <Mfu overview={overview} />
       {counted > 0 ? (
         <StepPicture
           steps={rows}
@@ -140,6 +142,7 @@ function Answer({ run, overview }: { run: RunDetails; overview: OverviewReply })
           <Devices run={run} overview={overview} />
           <PlacesOfOps places={overview.places} />
           <MemoryLine memory={overview.memory} />
+          <BeforeSteps run={run} steps={rows} />
           <Missing run={run} notes={overview.notes} />
         </div>
       </div>
