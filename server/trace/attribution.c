@@ -36,8 +36,7 @@ void entries_in_block(const struct attribution *of, unsigned columns, uint32_t b
     if (of->entries == NULL)
         entries_unpack(&of->entry_columns[block], of->entry_data, columns, count, ret);
     else
-        for (uint32_t i = 0; i < count; i++)
-            entries_put(ret, i, &of->entries[first + i]);
+        entries_lay(&of->entries[first], columns, count, 0, ret);
 }
 
 void entry_reader_open(struct entry_reader *reader, const struct attribution *of, unsigned columns)

@@ -24,83 +24,92 @@ struct packing {
     struct entry_columns *block;
     uint8_t *data;
     uint32_t words, count;
-    uint64_t values[ENTRY_BLOCK];
 };
 
-/* The values, which are counted from the base, as the next column. */
-static void put(struct packing *packing, enum entry_column column, uint64_t base, uint64_t max)
+/* Room for the next column, whose greatest value counted from the base is `max`. */
+static uint8_t *column_begin(struct packing *packing, enum entry_column column, uint64_t base,
+                             uint64_t max)
 {
     const uint8_t width = width_of(max);
-    const size_t bytes = (size_t)packing->count * width, words = (bytes + 7) / 8;
+    const size_t words = ((size_t)packing->count * width + 7) / 8;
     uint8_t *at = packing->data + (size_t)8 * packing->words;
 
     if (words > 0)
         memset(at + 8 * (words - 1), 0, 8);
-    for (uint32_t i = 0; width == 1 && i < packing->count; i++)
-        at[i] = (uint8_t)packing->values[i];
-    for (uint32_t i = 0; width == 2 && i < packing->count; i++)
-        ((uint16_t *)(void *)at)[i] = (uint16_t)packing->values[i];
-    for (uint32_t i = 0; width == 4 && i < packing->count; i++)
-        ((uint32_t *)(void *)at)[i] = (uint32_t)packing->values[i];
-    if (width == 8)
-        memcpy(at, packing->values, bytes);
     packing->block->base[column] = base;
     packing->block->place[column] = (uint16_t)packing->words;
     packing->block->width[column] = width;
     packing->words += (uint32_t)words;
+    return at;
 }
+
+#define STORE_EACH(type, packing, at, value)                                                       \
+    for (uint32_t i = 0; i < (packing)->count; i++)                                                \
+    ((type *)(void *)(at))[i] = (type)(value)
+
+/* A column of which every value is known to fit; a column of equal values takes no room. */
+#define STORE(packing, column, at, value)                                                          \
+    do {                                                                                           \
+        switch ((packing)->block->width[column]) {                                                 \
+        case 0:                                                                                    \
+            break;                                                                                 \
+        case 1:                                                                                    \
+            STORE_EACH(uint8_t, packing, at, value);                                               \
+            break;                                                                                 \
+        case 2:                                                                                    \
+            STORE_EACH(uint16_t, packing, at, value);                                              \
+            break;                                                                                 \
+        case 4:                                                                                    \
+            STORE_EACH(uint32_t, packing, at, value);                                              \
+            break;                                                                                 \
+        default:                                                                                   \
+            STORE_EACH(uint64_t, packing, at, value);                                              \
+        }                                                                                          \
+    } while (0)
+
+/* The least and the greatest of an expression of `i`. */
+#define FIND_RANGE(packing, value, least, most)                                                    \
+    for (uint32_t i = 0; i < (packing)->count; i++) {                                              \
+        const int64_t found = (int64_t)(value);                                                    \
+                                                                                                   \
+        (least) = found < (least) ? found : (least);                                               \
+        (most) = found > (most) ? found : (most);                                                  \
+    }
 
 /* Against the least of them, as signed numbers. */
-static void put_from_least(struct packing *packing, enum entry_column column, unsigned ns_form)
-{
-    uint64_t *values = packing->values;
-    int64_t least = (int64_t)values[0];
-    uint64_t max = 0, rest = 0;
-
-    for (uint32_t i = 1; i < packing->count; i++)
-        least = (int64_t)values[i] < least ? (int64_t)values[i] : least;
-    for (uint32_t i = 0; i < packing->count; i++) {
-        values[i] -= (uint64_t)least;
-        max = values[i] > max ? values[i] : max;
-    }
-    if (ns_form != 0 && max > UINT8_MAX) {
-        for (uint32_t i = 0; i < packing->count && rest == 0; i++)
-            rest = values[i] % NS_PS;
-        if (rest == 0) {
-            for (uint32_t i = 0; i < packing->count; i++)
-                values[i] /= NS_PS;
-            max /= NS_PS;
-            packing->block->forms |= (uint8_t)ns_form;
-        }
-    }
-    put(packing, column, (uint64_t)least, max);
-}
+#define PUT_FROM_LEAST(packing, column, value)                                                     \
+    do {                                                                                           \
+        int64_t least = INT64_MAX, most = INT64_MIN;                                               \
+                                                                                                   \
+        FIND_RANGE(packing, value, least, most)                                                    \
+                                                                                                   \
+        uint8_t *at =                                                                              \
+            column_begin(packing, column, (uint64_t)least, (uint64_t)most - (uint64_t)least);      \
+                                                                                                   \
+        STORE(packing, column, at, (uint64_t)(value) - (uint64_t)least);                           \
+    } while (0)
 
 /* UINT32_MAX is none, and where there is any, 0 stands for it. */
-static void put_perhaps(struct packing *packing, enum entry_column column, unsigned lack_form)
-{
-    uint64_t *values = packing->values, least = UINT32_MAX, max = 0;
-    bool lacks = false;
-
-    for (uint32_t i = 0; i < packing->count; i++) {
-        lacks |= values[i] == UINT32_MAX;
-        least = values[i] < least ? values[i] : least;
-    }
-    uint64_t base = lacks ? least - 1 : least;
-
-    for (uint32_t i = 0; i < packing->count; i++) {
-        values[i] = values[i] == UINT32_MAX ? 0 : values[i] - base;
-        max = values[i] > max ? values[i] : max;
-    }
-    if (lacks)
-        packing->block->forms |= (uint8_t)lack_form;
-    put(packing, column, base, max);
-}
-
-#define VALUES(packing, value)                                                                     \
+#define PUT_PERHAPS(packing, column, lack_form, value)                                             \
     do {                                                                                           \
-        for (uint32_t i = 0; i < (packing)->count; i++)                                            \
-            (packing)->values[i] = (uint64_t)(value);                                              \
+        uint32_t least = UINT32_MAX, next = 0;                                                     \
+        bool lacks = false;                                                                        \
+                                                                                                   \
+        for (uint32_t i = 0; i < (packing)->count; i++) {                                          \
+            const uint32_t found = (value);                                                        \
+                                                                                                   \
+            least = found < least ? found : least;                                                 \
+            next = found + 1 > next ? found + 1 : next;                                            \
+            lacks |= found == UINT32_MAX;                                                          \
+        }                                                                                          \
+                                                                                                   \
+        const uint64_t base = lacks ? (uint64_t)least - 1 : least;                                 \
+        uint8_t *at =                                                                              \
+            column_begin(packing, column, base, next == 0 ? 0 : (uint64_t)next - 1 - base);        \
+                                                                                                   \
+        if (lacks)                                                                                 \
+            (packing)->block->forms |= (uint8_t)(lack_form);                                       \
+        STORE(packing, column, at, (value) == UINT32_MAX ? 0 : (value)-base);                      \
     } while (0)
 
 /* The mean distance from start to start, whole nanoseconds where all distances are. Blocks of
@@ -108,27 +117,40 @@ static void put_perhaps(struct packing *packing, enum entry_column column, unsig
 static uint64_t pace_of(const struct attributed *entries, uint32_t count)
 {
     const uint64_t first_ps = (uint64_t)entries[0].start_ps;
-    uint64_t rest = 0, pace_ps;
+    uint64_t pace_ps;
 
     if (count < 2 || entries[count - 1].start_ps < entries[0].start_ps)
         return 0;
-    for (uint32_t i = 1; i < count; i++)
-        rest |= (uint64_t)((int64_t)((uint64_t)entries[i].start_ps - first_ps) % NS_PS);
     pace_ps = ((uint64_t)entries[count - 1].start_ps - first_ps) / (count - 1);
-    return rest == 0 ? pace_ps / NS_PS * NS_PS : pace_ps;
+    for (uint32_t i = 1; i < count; i++)
+        if ((int64_t)((uint64_t)entries[i].start_ps - first_ps) % NS_PS != 0)
+            return pace_ps;
+    return pace_ps / NS_PS * NS_PS;
 }
 
-static void put_times(struct packing *packing, const struct attributed *entries)
+/* Times against the least of them; in nanoseconds where they are whole ones. */
+static void put_times(struct packing *packing, enum entry_column column, unsigned ns_form,
+                      uint64_t *times_ps)
 {
-    const uint64_t pace_ps = pace_of(entries, packing->count);
+    int64_t least = INT64_MAX, most = INT64_MIN;
+    uint64_t max;
+    uint32_t whole = 0;
 
-    packing->block->pace_ps = pace_ps;
-    VALUES(packing, (uint64_t)entries[i].start_ps - i * pace_ps);
-    put_from_least(packing, ENTRY_START, ENTRY_START_NS);
-    VALUES(packing, entries[i].dur_ps);
-    put_from_least(packing, ENTRY_DUR, ENTRY_DUR_NS);
-    VALUES(packing, (uint64_t)entries[i].dur_ps - (uint64_t)entries[i].self_ps);
-    put_from_least(packing, ENTRY_COVERED, ENTRY_COVERED_NS);
+    FIND_RANGE(packing, times_ps[i], least, most)
+    max = (uint64_t)most - (uint64_t)least;
+    while (max > UINT8_MAX && whole < packing->count &&
+           (times_ps[whole] - (uint64_t)least) % NS_PS == 0)
+        whole++;
+
+    const bool is_ns = whole == packing->count;
+    uint8_t *at = column_begin(packing, column, (uint64_t)least, is_ns ? max / NS_PS : max);
+
+    if (is_ns) {
+        packing->block->forms |= (uint8_t)ns_form;
+        STORE(packing, column, at, (times_ps[i] - (uint64_t)least) / NS_PS);
+    } else {
+        STORE(packing, column, at, times_ps[i] - (uint64_t)least);
+    }
 }
 
 void entries_pack(const struct attributed *entries, const uint32_t *kernel_of,
@@ -136,26 +158,35 @@ void entries_pack(const struct attributed *entries, const uint32_t *kernel_of,
                   struct entry_columns *ret)
 {
     struct packing packing = {.block = ret, .data = data, .count = count};
+    uint64_t times_ps[ENTRY_BLOCK];
 
     *ret = (struct entry_columns){0};
     entries += first;
-    VALUES(&packing, (int64_t)entries[i].slice - i);
-    put_from_least(&packing, ENTRY_SLICE, 0);
-    VALUES(&packing, entries[i].op);
-    put_from_least(&packing, ENTRY_OP, 0);
-    VALUES(&packing, entries[i].execution);
-    put_perhaps(&packing, ENTRY_EXECUTION, ENTRY_EXECUTION_LACKS);
-    VALUES(&packing, (int64_t)entries[i].device);
-    put_from_least(&packing, ENTRY_DEVICE, 0);
-    VALUES(&packing, 2u * entries[i].graph + (entries[i].first ? 1u : 0u));
-    put_from_least(&packing, ENTRY_FLAGS, 0);
-    VALUES(&packing, entries[i].launch);
-    put_perhaps(&packing, ENTRY_LAUNCH, ENTRY_LAUNCH_LACKS);
-    put_times(&packing, entries);
-    VALUES(&packing, kernel_of == NULL ? UINT32_MAX : kernel_of[first + i]);
-    put_perhaps(&packing, ENTRY_KERNEL, ENTRY_KERNEL_LACKS);
-    VALUES(&packing, (int64_t)by_device_time[first + i] - i);
-    put_from_least(&packing, ENTRY_ORDER, 0);
+    by_device_time += first;
+    PUT_FROM_LEAST(&packing, ENTRY_SLICE, (int64_t)entries[i].slice - i);
+    PUT_FROM_LEAST(&packing, ENTRY_OP, entries[i].op);
+    PUT_PERHAPS(&packing, ENTRY_EXECUTION, ENTRY_EXECUTION_LACKS, entries[i].execution);
+    PUT_FROM_LEAST(&packing, ENTRY_DEVICE, entries[i].device);
+    PUT_FROM_LEAST(&packing, ENTRY_FLAGS, 2u * entries[i].graph + (entries[i].first ? 1u : 0u));
+    PUT_PERHAPS(&packing, ENTRY_LAUNCH, ENTRY_LAUNCH_LACKS, entries[i].launch);
+    ret->pace_ps = pace_of(entries, count);
+    for (uint32_t i = 0; i < count; i++)
+        times_ps[i] = (uint64_t)entries[i].start_ps - i * ret->pace_ps;
+    put_times(&packing, ENTRY_START, ENTRY_START_NS, times_ps);
+    for (uint32_t i = 0; i < count; i++)
+        times_ps[i] = (uint64_t)entries[i].dur_ps;
+    put_times(&packing, ENTRY_DUR, ENTRY_DUR_NS, times_ps);
+    for (uint32_t i = 0; i < count; i++)
+        times_ps[i] = (uint64_t)entries[i].dur_ps - (uint64_t)entries[i].self_ps;
+    put_times(&packing, ENTRY_COVERED, ENTRY_COVERED_NS, times_ps);
+    if (kernel_of == NULL) {
+        ret->forms |= ENTRY_KERNEL_LACKS;
+        column_begin(&packing, ENTRY_KERNEL, UINT32_MAX - 1, 0);
+    } else {
+        kernel_of += first;
+        PUT_PERHAPS(&packing, ENTRY_KERNEL, ENTRY_KERNEL_LACKS, kernel_of[i]);
+    }
+    PUT_FROM_LEAST(&packing, ENTRY_ORDER, (int64_t)by_device_time[i] - i);
     ret->words = packing.words;
 }
 
@@ -309,17 +340,27 @@ void entries_unpack(const struct entry_columns *block, const uint8_t *data, unsi
         ret->self_ps[i] = (int64_t)((uint64_t)ret->dur_ps[i] - (uint64_t)ret->self_ps[i]);
 }
 
-void entries_put(struct entry_arrays *arrays, uint32_t place, const struct attributed *entry)
+#define LAY_EACH(column, to, value)                                                                \
+    do {                                                                                           \
+        for (uint32_t i = 0; (columns & ENTRY_BIT(column)) != 0 && i < count; i++)                 \
+            (to)[i] = (value);                                                                     \
+    } while (0)
+
+void entries_lay(const struct attributed *entries, unsigned columns, uint32_t count, uint32_t place,
+                 struct entry_arrays *ret)
 {
-    arrays->slice[place] = entry->slice;
-    arrays->op[place] = entry->op;
-    arrays->execution[place] = entry->execution;
-    arrays->device[place] = entry->device;
-    arrays->flags[place] = (uint8_t)(2u * entry->graph + (entry->first ? 1u : 0u));
-    arrays->launch[place] = entry->launch;
-    arrays->start_ps[place] = entry->start_ps;
-    arrays->dur_ps[place] = entry->dur_ps;
-    arrays->self_ps[place] = entry->self_ps;
+    if ((columns & ENTRY_BIT(ENTRY_COVERED)) != 0)
+        columns |= ENTRY_BIT(ENTRY_DUR);
+    LAY_EACH(ENTRY_SLICE, ret->slice + place, entries[i].slice);
+    LAY_EACH(ENTRY_OP, ret->op + place, entries[i].op);
+    LAY_EACH(ENTRY_EXECUTION, ret->execution + place, entries[i].execution);
+    LAY_EACH(ENTRY_DEVICE, ret->device + place, entries[i].device);
+    LAY_EACH(ENTRY_FLAGS, ret->flags + place,
+             (uint8_t)(2u * entries[i].graph + (entries[i].first ? 1u : 0u)));
+    LAY_EACH(ENTRY_LAUNCH, ret->launch + place, entries[i].launch);
+    LAY_EACH(ENTRY_START, ret->start_ps + place, entries[i].start_ps);
+    LAY_EACH(ENTRY_DUR, ret->dur_ps + place, entries[i].dur_ps);
+    LAY_EACH(ENTRY_COVERED, ret->self_ps + place, entries[i].self_ps);
 }
 
 bool entry_columns_sound(const struct entry_columns *block, uint32_t count)

@@ -171,8 +171,9 @@ void entries_pack(const struct attributed *entries, const uint32_t *kernel_of,
 /* Those columns of a block of `count` entries; all else is left as it is. */
 void entries_unpack(const struct entry_columns *block, const uint8_t *data, unsigned columns,
                     uint32_t count, struct entry_arrays *ret);
-/* Lays down one entry at a place of the arrays. */
-void entries_put(struct entry_arrays *arrays, uint32_t place, const struct attributed *entry);
+/* Those columns of entries that were never packed, from a place of the arrays on. */
+void entries_lay(const struct attributed *entries, unsigned columns, uint32_t count, uint32_t place,
+                 struct entry_arrays *ret);
 /* Widths, places and size of a block of `count` entries fit together. */
 bool entry_columns_sound(const struct entry_columns *block, uint32_t count);
 

@@ -167,7 +167,9 @@ static void make_entry_block(struct maker *maker, track_id track, uint32_t begin
                                 .last_ps = INT64_MIN,
                                 .end_ps = INT64_MIN};
 
-    entry_reader_open(&reader, maker->attribution, ENTRY_ALL);
+    entry_reader_open(&reader, maker->attribution,
+                      ENTRY_BIT(ENTRY_SLICE) | ENTRY_BIT(ENTRY_OP) | ENTRY_BIT(ENTRY_EXECUTION) |
+                          ENTRY_BIT(ENTRY_START) | ENTRY_BIT(ENTRY_DUR) | ENTRY_BIT(ENTRY_COVERED));
     for (uint32_t i = begin; i < end; i++)
         add_entry(maker, &block, ENTRY_READ(&reader, i));
     block.sum_count = sums->op_count - block.first_sum;

@@ -357,7 +357,7 @@ static void give_cuts(const struct selection *selection, const uint32_t *cuts, u
     open_windows(&ops);
     nest_cuts(&ops);
     for (uint32_t i = 0; i < count; i++) {
-        entries_put(room, cuts[i] % ENTRY_BLOCK, ENTRY_AT(of, cuts[i]));
+        entries_lay(ENTRY_AT(of, cuts[i]), ENTRY_ALL, 1, cuts[i] % ENTRY_BLOCK, room);
         visit(data, &(struct op_block){room, cuts[i], 1, &ops.inside_ps[i], &ops.self_ps[i]});
     }
     free(room);
