@@ -69,7 +69,7 @@ export const tests = {
         ['autotuning', 2 * part],
         ['compilation', 4 * part],
         ['1 warm-up step', rows[0].dur_ps],
-        ['all else', begin - 6 * part],
+        ['none recorded', begin - 6 * part],
       ];
       assert.deepEqual(
         parts.map(([name]) => name),

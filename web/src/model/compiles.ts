@@ -130,7 +130,7 @@ export function beforeParts(
     { words: isTold ? 'compilation' : 'compilation, autotuning', ps: compiled },
     { words: plural(before.warmups.count, 'warm-up step'), ps: before.warmups.ps },
     { words: plural(before.cut.count, 'cut step'), ps: before.cut.ps },
-    { words: 'all else', ps: before.startPs - tuned - compiled },
+    { words: 'none recorded', ps: before.startPs - tuned - compiled },
   ];
   const tunedInsidePs = tunedPs(inside);
   if (tuned + compiled + before.warmups.ps + tunedInsidePs === 0) return null;
