@@ -17,7 +17,7 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-enum { CATALOG_VERSION = 9, CATALOG_STATEMENTS_MAX = 40, CATALOG_PATH_SIZE = 4200 };
+enum { CATALOG_VERSION = 10, CATALOG_STATEMENTS_MAX = 40, CATALOG_PATH_SIZE = 4200 };
 
 extern const char catalog_schema[]; /* catalog_schema.c */
 

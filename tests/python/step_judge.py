@@ -83,6 +83,9 @@ class Judge:
         if truth.get("family"):
             names = sorted({str(row["name"]) for row in rows})
             self.check("family", names == [truth["family"]], names, truth["family"])
+        if truth.get("apart"):
+            said, sure = overview["sentence"], overview["step"]["confidence"]
+            self.check("names what runs between", truth["apart"] in said, said, f"{truth['apart']} (confidence {sure})")
         for name in truth.get("others", {}):
             texts = json.dumps([overview["sentence"], overview["step"], overview["notes"], overview["basis"]], ensure_ascii=False)
             self.check("names the other family", f'"{name}' in texts.replace("\\", "") or f" {name}" in texts, "has no word of it", name)

@@ -103,6 +103,35 @@ static void count_hosts(const struct run_traces *run, const struct steps *steps,
     ret->even_hosts = most == least;
 }
 
+/* After which of the counted steps the loop calls something else. */
+static void fill_apart(const struct steps *steps, struct overview *ret)
+{
+    int64_t sum_ps = 0, beside_ps = 0, last = 0, every = 0;
+    uint32_t followed = 0;
+    bool regular = ret->step_hosts == 1;
+
+    for (uint32_t i = 0; i < steps->count; i++) {
+        const struct step *step = &steps->items[i];
+
+        if (!counted_step(steps, step))
+            continue;
+        ps_add(&beside_ps, step->beside_ps);
+        ps_add(&sum_ps, step->apart_ps);
+        ret->apart_count += step->apart_ps > 0;
+        if (!step->followed)
+            continue;
+        regular &= followed < 2 || step->number - last == every;
+        every = followed > 0 ? step->number - last : 0;
+        last = step->number;
+        followed++;
+    }
+    ret->apart = steps->apart;
+    ret->apart_every =
+        regular && every > 1 && every <= INT32_MAX && followed > 2 ? (uint32_t)every : 0;
+    ret->apart_ps = ps_mean(sum_ps, ret->apart_count);
+    ret->beside_ps = ps_mean(beside_ps, ret->counted);
+}
+
 static void fill_steps(const struct steps *steps, struct arena *arena, struct overview *ret)
 {
     int64_t *durs_ps = memory_resize(NULL, steps->count, sizeof(*durs_ps));
@@ -357,6 +386,7 @@ enum status overview(struct memo *memo, struct overview *ret, struct error *err)
     TRY(find_snapshot(memo, ret, err));
     fill_steps(steps, memo->arena, ret);
     count_hosts(memo->run, steps, memo->arena, ret);
+    fill_apart(steps, ret);
     if (ret->counted == 0)
         TRY(fill_capture(memo, counted, ret, err));
     overview_threads(memo->run, steps, counted, memo->arena, ret);

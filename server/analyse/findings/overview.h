@@ -57,7 +57,11 @@ struct overview {
     uint32_t warmup_count; /* left out where any other step is left, ... */
     uint32_t cut_count;    /* as are those that the end of the recording cuts */
     enum step_time time_rule;
-    struct str others;   /* what else the program marks; "": nothing */
+    struct str others; /* what else the program marks; "": nothing */
+    struct str apart;  /* the program that the loop calls after few of them; "": none */
+    uint32_t apart_count, apart_every; /* after so many; after every so many, 0: not regular */
+    int64_t apart_ps;                  /* the mean of what it takes then: no part of any step */
+    int64_t beside_ps;   /* the mean of what it takes in a step beside the step's own work */
     uint32_t ahead_max;  /* how many steps the host was ahead of the devices at most */
     int64_t host_ps;     /* spans of the counted steps: what the host took for them; -1: no spans */
     uint32_t counted;    /* 0: no steps; the breakdown is over the capture */

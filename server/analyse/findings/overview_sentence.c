@@ -6,6 +6,9 @@
  *   41 % of the bf16 peak; while ops run they reach 62 % of their roofline.
  */
 #include "analyse/findings/overview.h"
+
+#include <inttypes.h>
+
 #include "base/human.h"
 
 static const double share_min = 0.05; /* what a sentence mentions */
@@ -176,10 +179,40 @@ static bool reads_alike(int64_t a_ps, int64_t b_ps)
     return str_equal(str_of(human_ps(a_ps).text), str_of(human_ps(b_ps).text));
 }
 
+/* "2nd", "11th", "23rd" */
+static void put_ordinal(struct text *out, uint32_t number)
+{
+    static const char *const endings[] = {"th", "st", "nd", "rd"};
+    bool teen = number / 10 % 10 == 1;
+
+    text_putf(out, "%" PRIu32 "%s", number,
+              endings[teen || number % 10 >= COUNT(endings) ? 0 : number % 10]);
+}
+
+/* What the loop calls now and then between steps, and how much of it could not be told apart. */
+static void put_apart(struct text *out, const struct overview *overview, struct arena *arena)
+{
+    struct str name = str_both_ends(arena, overview->apart, NAME_BYTES_MAX);
+
+    if (overview->apart_count > 0 && overview->apart_every > 0) {
+        text_puts(out, " After every ");
+        put_ordinal(out, overview->apart_every);
+        text_puts(out, " step");
+    } else if (overview->apart_count > 0) {
+        text_putf(out, " After %s of them", human_count(overview->apart_count).text);
+    }
+    if (overview->apart_count > 0)
+        text_putf(out, " %.*s takes %s, which is not counted.", STR_ARG(name),
+                  human_ps(overview->apart_ps).text);
+    if (share_of(overview->beside_ps, overview->mean_ps) >= share_min)
+        text_putf(out, " The mean contains %s of %.*s, which no step called.",
+                  human_ps(overview->beside_ps).text, STR_ARG(name));
+}
+
 /* What repeats from work to work has a mean that the first and the last moment give, whatever
  * single steps do to each other; spans stand for themselves. A mean is called so where tables and
  * bars, which have the median, read otherwise. */
-static void put_step(struct text *out, const struct overview *overview)
+static void put_step(struct text *out, const struct overview *overview, struct arena *arena)
 {
     bool from_work = overview->time_rule == STEP_TIME_WORK;
     bool far = overview->counted > 1 && overview->max_ps / FAR > overview->median_ps;
@@ -200,6 +233,7 @@ static void put_step(struct text *out, const struct overview *overview)
         text_putf(out, " on its device; the host is up to %s step%s ahead",
                   human_count(overview->ahead_max).text, overview->ahead_max == 1 ? "" : "s");
     text_puts(out, ".");
+    put_apart(out, overview, arena);
     if (far && overview->time_total_ps > 0)
         text_putf(out, " Of the time of all %s steps%s", human_count(overview->counted).text,
                   overview->step_hosts > 1 ? " of all hosts" : "");
@@ -260,7 +294,7 @@ struct str overview_sentence(const struct overview *overview, struct arena *aren
     struct text out = {0};
 
     if (overview->counted > 0)
-        put_step(&out, overview);
+        put_step(&out, overview, arena);
     else
         put_capture(&out, overview, arena);
     put_shares(&out, overview, arena);

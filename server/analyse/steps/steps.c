@@ -485,6 +485,8 @@ enum status steps_find(const struct run_traces *run, const struct restriction *r
     ret->rule_text = rule_text(ret->rule, &list, family, ret->others, arena);
     ret->confidence = steps_trust(run, ret->rule, found.derived, &list, arena,
                                   &ret->confidence_text, &contradicted);
+    ret->apart = list.apart;
+    steps_trust_beside(&list, arena, &ret->confidence, &ret->confidence_text);
     if (contradicted)
         take_back(&list, owners, run, arena, ret);
     move_owners(run, owners, places);

@@ -56,7 +56,10 @@ struct step {
     int64_t work_start_ps, work_end_ps; /* hull of its work on all devices; equal: none is known */
     uint64_t work_count;                /* ops of it */
     uint32_t ordinal;                   /* by which `owners` names it */
-    uint32_t ahead; /* steps up to this one that were not finished when its span ended */
+    uint32_t ahead;    /* steps up to this one that were not finished when its span ended */
+    int64_t apart_ps;  /* work behind it that the loop calls after few steps; not in dur_ps */
+    int64_t beside_ps; /* such work that runs while its own does */
+    bool followed;     /* by a call of such work; of the last step it takes no time */
     bool warmup, outlier;
     bool cut;                /* its end is not in the file, or not its last ops */
     bool foreign;            /* a mark of another family: only while steps are found */
@@ -86,6 +89,7 @@ struct steps {
     struct str rule_text; /* a sentence: how they were recognised */
     struct str doubt;     /* why none is stated though some were recognised: steps_doubt.h; "" */
     struct str others;    /* what else the program marks, "eval" (24); "": nothing */
+    struct str apart;     /* the program that the loop calls after few of them; "": none */
     enum step_trust confidence;
     struct str confidence_text;       /* why it is as sure as that */
     struct device_time *const *lanes; /* [step]: its host's devices; NULL: not kept */
@@ -140,9 +144,10 @@ static inline struct host_devices steps_devices_of(const struct run_traces *run,
                               arena);
 }
 
-enum { LEFT_OUT_NOTES = 4 };
+enum { LEFT_OUT_NOTES = 5 };
 /* Notes of the threads and devices that are too many to be walked, of devices that work for others
- * than steps, and of work that stands before its calls; there is room for all. */
+ * than steps, of work between steps, and of work that stands before its calls; there is room for
+ * all. */
 uint32_t steps_left_out(const struct run_traces *run, const struct steps *steps,
                         struct arena *arena, struct answer_note *ret);
 

@@ -6,6 +6,7 @@
  */
 #include "analyse/steps/steps.h"
 #include "base/human.h"
+#include "trace/ps.h"
 
 static uint32_t threads_left_out(const struct run_traces *run, uint32_t host,
                                  const struct steps *steps, const struct host_devices *devices,
@@ -46,10 +47,24 @@ static uint32_t working_for_others(const struct run_traces *run, const struct st
            steps_devices_of(run, steps, host, arena).counted_count;
 }
 
+/* What is called between steps takes, after so many of them. */
+static int64_t mean_apart(const struct steps *steps, uint64_t *ret_count)
+{
+    int64_t sum_ps = 0;
+
+    *ret_count = 0;
+    for (uint32_t i = 0; i < steps->count; i++) {
+        ps_add(&sum_ps, steps->items[i].apart_ps);
+        *ret_count += steps->items[i].apart_ps > 0;
+    }
+    return ps_mean(sum_ps, *ret_count);
+}
+
 uint32_t steps_left_out(const struct run_traces *run, const struct steps *steps,
                         struct arena *arena, struct answer_note *ret)
 {
-    uint64_t threads = 0, devices = 0, others = 0;
+    uint64_t threads = 0, devices = 0, others = 0, apart;
+    int64_t apart_ps = mean_apart(steps, &apart);
     uint32_t count = 0;
 
     for (uint32_t host = 0; host < run->host_count; host++) {
@@ -82,6 +97,17 @@ uint32_t steps_left_out(const struct run_traces *run, const struct steps *steps,
                                   (unsigned long long)others, others == 1 ? " does" : "s do",
                                   others == 1 ? "it is" : "they are"),
             .count = others,
+        };
+    if (apart > 0)
+        ret[count++] = (struct answer_note){
+            .kind = "work-between",
+            .severity = NOTE_INFO,
+            .message = str_format(arena,
+                                  "After %llu of the steps the loop calls %.*s, which takes %s in "
+                                  "the mean and is in none of them.",
+                                  (unsigned long long)apart, STR_ARG(steps->apart),
+                                  human_ps(apart_ps).text),
+            .count = apart,
         };
     if (threads > 0)
         ret[count++] = (struct answer_note){

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inside steps*.c: one finder a rule, each for one host.
  *
- *   steps_annotated.c    marks of the program
+ *   steps_annotated.c    marks of the program; and what all rules write into
  *   steps_family.c       which of several kinds of marks
  *   steps_lines.c        lines of devices, lines that a tool derived
  *   steps_executions.c   the program that takes most of the devices' time
  *   steps_names.c        ranges whose names tell that they are steps; updates of an optimizer; a
  *                        span that comes again
  *   steps_regex.c        slices that an expression names
- *   steps_list.c         what they all write into
  *   steps_work.c         what each step's calls launched
  *   steps_time.c         how long each took, by that
+ *   steps_apart.c        what is called between them now and then, and is no part of any
  *   steps_warmup.c       which of them are left out of the figures, which stand out
  *   steps_trust.c        how sure that is
  */
@@ -27,6 +27,7 @@ struct step_list {
     uint32_t count, capacity;
     struct arena *arena; /* of names that no trace holds */
     bool unsure;         /* nothing but what repeats tells where they end */
+    struct str apart;    /* as steps.apart */
 };
 
 /* "ProfilerStep#12" -> "ProfilerStep" */
@@ -69,14 +70,42 @@ static inline bool steps_are_beside(int64_t open_until_ps, const struct step *st
     return open_until_ps > step->host_start_ps + step->host_dur_ps / BESIDE_SHARE;
 }
 
+/* An owner until times are known: no step's, and called on a step's own thread behind the step of
+ * the number that is left without this bit. */
+#define OWNER_BEHIND UINT32_C(0x80000000)
+
 /* Whose work each entry of the host's attribution is, as indexes of `list`; NULL: the host has no
  * ops. */
 uint32_t *steps_own(const struct host_trace *host, uint32_t index, const struct step_list *list,
                     struct arena *arena);
 /* Work and time of the host's steps, whose spans are marked. By device of its attribution: does it
- * work for them? NULL where that is not told. */
-const bool *steps_time(const struct host_trace *host, uint32_t index, const uint32_t *owners,
+ * work for them? NULL where that is not told. What was called behind steps has no owner then. */
+const bool *steps_time(const struct host_trace *host, uint32_t index, uint32_t *owners,
                        struct step_list *list, struct arena *arena);
+
+struct other_op { /* that no step called: file time */
+    int64_t start_ps, end_ps, self_ps;
+    program_id program;
+    uint32_t behind; /* the step before its call */
+};
+
+struct other_work {
+    struct other_op *items;
+    uint32_t count, capacity;
+};
+
+struct apart_step { /* with work, in the order of their times: file time */
+    struct step *step;
+    int64_t start_ps, end_ps; /* where its own work ends */
+};
+
+void others_add(struct other_work *of, const struct attributed *entry, program_id program,
+                uint32_t behind);
+/* Takes from the steps of a thread, so many of which were called, what is behind few of them; sets
+ * their `apart_ps`, `beside_ps` and `followed`, this by the places of `steps`. The program that
+ * takes most of it, NO_PROGRAM: nothing. */
+program_id steps_part(struct other_work *of, const struct apart_step *line, uint32_t count,
+                      uint32_t called, struct step *steps);
 
 /* The host's warm-ups and outliers. */
 void steps_mark(const struct run_traces *run, enum step_rule rule, struct step_list *list,
@@ -87,6 +116,10 @@ void steps_mark(const struct run_traces *run, enum step_rule rule, struct step_l
 enum step_trust steps_trust(const struct run_traces *run, enum step_rule rule, bool derived,
                             const struct step_list *list, struct arena *arena, struct str *ret_why,
                             bool *ret_contradicted);
+
+/* Less sure where others' work that no line parts from the steps' own is a part of their times. */
+void steps_trust_beside(const struct step_list *list, struct arena *arena,
+                        enum step_trust *ret_trust, struct str *ret_why);
 
 /* Notes and words of a table: by which rule, how sure, and what is left out. */
 void steps_say_rule(const struct run_traces *run, const struct steps *steps, struct arena *arena,

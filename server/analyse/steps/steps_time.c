@@ -10,7 +10,7 @@
  * and the last to its end. What runs ahead of its turn beside the step before, as a copy of the
  * next input, moves no begin: the next step begins no earlier than the main work of the one before
  * ends. Main is the program that takes most of the device's time, or where there is none all that
- * is no copy.
+ * is no copy. What the loop calls after few of them is no part of any: steps_apart.c.
  */
 #include <stdlib.h>
 
@@ -46,6 +46,8 @@ struct timing {
     struct turn *turns; /* by step of the list */
     const bool *decide; /* by device of the attribution: did it half of what the busiest did? */
     program_id program; /* NO_PROGRAM: all that is no copy */
+    struct other_work *others;
+    program_id apart; /* the program of theirs that takes most; NO_PROGRAM: none */
 };
 
 struct sums {         /* what steps' ops took: by device and program, copies and all that is none */
@@ -80,7 +82,7 @@ static struct sums sum_work(const struct trace *trace, const struct attribution 
         program_id program =
             op->program < trace->program_count ? op->program : trace->program_count;
 
-        if (owners[i] == NO_OWNER || steps[owners[i]].foreign || of->device_count == 0)
+        if (owners[i] >= OWNER_BEHIND || steps[owners[i]].foreign || of->device_count == 0)
             continue;
         at = device_place(of, entry->device, at);
         ps_add(&ret.all_ps[at], entry->self_ps);
@@ -142,6 +144,28 @@ static void widen(int64_t *from_ps, int64_t *to_ps, const struct attributed *ent
 
     *from_ps = entry->start_ps < *from_ps ? entry->start_ps : *from_ps;
     *to_ps = end_ps > *to_ps ? end_ps : *to_ps;
+}
+
+/* Those of programs, on the devices that decide, that were called behind steps; nobody owns them
+ * from here on. */
+static void take_others(struct timing *timing, uint32_t *owners)
+{
+    const struct attribution *of = timing->host->attribution;
+    uint32_t device = 0;
+
+    for (uint32_t i = 0; i < of->entry_count; i++) {
+        if (owners[i] < OWNER_BEHIND || owners[i] == NO_OWNER)
+            continue;
+
+        const struct attributed *entry = ENTRY_AT(of, i);
+        const struct op *op = &of->ops[entry->op];
+
+        device = device_place(of, entry->device, device);
+        if (timing->decide[device] && op->program < timing->host->trace->program_count &&
+            op->kind != KIND_COPY)
+            others_add(timing->others, entry, op->program, owners[i] & ~OWNER_BEHIND);
+        owners[i] = NO_OWNER;
+    }
 }
 
 static void add_work(struct timing *timing)
@@ -263,6 +287,25 @@ static int64_t begin_of(const struct turn *turn, const struct turn *before)
     return at_ps < turn->end_ps ? at_ps : turn->end_ps;
 }
 
+/* The steps that worked, and where what they did ends. */
+static void part_others(struct timing *timing)
+{
+    struct apart_step *line = memory_resize(NULL, (size_t)timing->count + 1, sizeof *line);
+    uint32_t count = 0, called = 0;
+
+    for (uint32_t i = 0; i < timing->count; i++) {
+        struct step *step = &timing->steps[timing->order[i]];
+        const struct turn *turn = &timing->turns[timing->order[i]];
+
+        called += !step->foreign;
+        if (turn->count > 0)
+            line[count++] =
+                (struct apart_step){step, step->start_ps - timing->host->offset_ps, turn->end_ps};
+    }
+    timing->apart = steps_part(timing->others, line, count, called, timing->steps);
+    free(line);
+}
+
 /* From work to work. What did no work in the file is cut off, and so is the last one where it did
  * less than all others. */
 static void time_by_work(struct timing *timing)
@@ -342,6 +385,7 @@ static void time_by_thread(struct timing *timing)
     uint32_t *order = memory_resize(NULL, (size_t)timing->count + 1, sizeof *order);
     uint32_t left_count = timing->count;
     struct timing part = *timing;
+    bool one_thread = true;
 
     for (uint32_t i = 0; i < left_count; i++)
         left[i] = timing->order[i];
@@ -358,20 +402,31 @@ static void time_by_thread(struct timing *timing)
                 left[kept++] = left[i];
         }
         left_count = kept;
+        one_thread &= part.count == timing->count;
         count_ahead(&part);
-        if (!spans_overlap(&part) && !spans_hold_work(&part) && !spans_are_the_loop(&part))
-            time_by_work(&part);
+        if (spans_overlap(&part) || spans_hold_work(&part) || spans_are_the_loop(&part))
+            continue;
+        time_by_work(&part);
+        if (one_thread)
+            part_others(&part);
     }
+    timing->apart = part.apart;
     free(left);
     free(order);
 }
 
-const bool *steps_time(const struct host_trace *host, uint32_t index, const uint32_t *owners,
+const bool *steps_time(const struct host_trace *host, uint32_t index, uint32_t *owners,
                        struct step_list *list, struct arena *arena)
 {
+    struct other_work others = {0};
     const bool *works = NULL;
     uint32_t *order = memory_resize(NULL, (size_t)list->count + 1, sizeof *order);
-    struct timing timing = {.host = host, .owners = owners, .steps = list->items, .order = order};
+    struct timing timing = {.host = host,
+                            .owners = owners,
+                            .steps = list->items,
+                            .order = order,
+                            .others = &others,
+                            .apart = NO_PROGRAM};
 
     for (uint32_t i = 0; i < list->count; i++) {
         if (list->items[i].host == index)
@@ -384,13 +439,17 @@ const bool *steps_time(const struct host_trace *host, uint32_t index, const uint
 
         bool *decide = choose_main(&timing, arena, &works);
 
+        take_others(&timing, owners);
         add_work(&timing);
         if (marked)
             time_by_thread(&timing);
         else
             works = NULL;
+        if (timing.apart != NO_PROGRAM && list->apart.count == 0)
+            list->apart = trace_name(host->trace, host->trace->programs[timing.apart].name);
         free(decide);
         free(timing.turns);
+        free(others.items);
     }
     free(order);
     return works;

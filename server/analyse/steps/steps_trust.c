@@ -24,6 +24,7 @@
 #include "decode/hlo/hlo.h"
 #include "decode/hlo/hlo_sizes.h"
 #include "decode/protobuf.h"
+#include "trace/ps.h"
 
 enum { REGULAR_PERCENT = 80, SAID_PERCENT = 50, COUNT_MIN = 3 };
 enum { ALIKE_PERCENT = 60, ALIKE_MIN = 4 };
@@ -329,6 +330,23 @@ static enum step_trust trust_inferred(const struct run_traces *run, const struct
     *ret_why =
         str_format(arena, "inferred; %d %% of them take within a quarter of the median", percent);
     return percent >= REGULAR_PERCENT ? TRUST_MEDIUM : TRUST_LOW;
+}
+
+void steps_trust_beside(const struct step_list *list, struct arena *arena,
+                        enum step_trust *ret_trust, struct str *ret_why)
+{
+    int64_t beside_ps = 0, all_ps = 0;
+
+    for (uint32_t i = 0; i < list->count; i++) {
+        ps_add(&beside_ps, list->items[i].beside_ps);
+        ps_add(&all_ps, list->items[i].dur_ps);
+    }
+    if (*ret_trust != TRUST_HIGH || beside_ps == 0 || beside_ps < all_ps / BESIDE_SHARE)
+        return;
+    *ret_trust = TRUST_MEDIUM;
+    *ret_why = str_format(
+        arena, "%.*s, but in %.0f %% of their time %.*s runs, which none of them called",
+        STR_ARG(*ret_why), 100.0 * (double)beside_ps / (double)all_ps, STR_ARG(list->apart));
 }
 
 enum step_trust steps_trust(const struct run_traces *run, enum step_rule rule, bool derived,

@@ -24,7 +24,7 @@
 #include "base/bisect.h"
 
 enum { JUMPS_MAX = 16, ASKED_OF_EXECUTION = 4 };
-#define UNTOLD (NO_OWNER - 1) /* of an op, until all launches are known */
+#define UNTOLD (NO_OWNER - 1) /* of an op, until all launches are known; above OWNER_BEHIND */
 
 struct place { /* a step's span on its thread: file time */
     track_id thread;
@@ -40,6 +40,7 @@ struct between { /* of a thread: no step is open */
     bool known;
     track_id thread;
     int64_t from_ps, to_ps;
+    uint32_t owner; /* behind the step before; NO_OWNER before the first */
 };
 
 enum { SPANS = 16 };
@@ -131,6 +132,7 @@ static uint32_t place_at(struct owning *owning, track_id thread, int64_t at_ps)
         .thread = thread,
         .from_ps = low > of->first ? owning->places[low - 1].to_ps : INT64_MIN,
         .to_ps = low < end ? owning->places[low].from_ps : INT64_MAX,
+        .owner = low > of->first ? OWNER_BEHIND | owning->places[low - 1].step : NO_OWNER,
     };
     return NO_OWNER;
 }
@@ -141,9 +143,9 @@ static struct call_span *span_of(struct owning *owning, slice_id slice)
     return &owning->spans[(size_t)(owning->row - owning->trace->rows) % SPANS];
 }
 
-/* The step of that place, or NO_OWNER, goes for all that begins as near by on the row of the slice:
+/* The step of that place, or `none`, goes for all that begins as near by on the row of the slice:
  * in the place, or in the time between two. */
-static uint32_t keep_span(struct owning *owning, slice_id slice, uint32_t place)
+static uint32_t keep_span(struct owning *owning, slice_id slice, uint32_t place, uint32_t none)
 {
     struct call_span *span = span_of(owning, slice);
     const struct row *row = owning->row;
@@ -159,7 +161,7 @@ static uint32_t keep_span(struct owning *owning, slice_id slice, uint32_t place)
     *span = (struct call_span){.row = row,
                                .first = row->first_slice + first,
                                .end = row->first_slice + end,
-                               .step = any ? owning->places[place].step : NO_OWNER};
+                               .step = any ? owning->places[place].step : none};
     return span->step;
 }
 
@@ -179,11 +181,11 @@ static uint32_t find_step_of_call(struct owning *owning, slice_id slice, bool by
 
         place = place_at(owning, thread, call.start_ps);
         if (jump == 0 && has_steps(owning, thread)) /* or it was made between steps */
-            return keep_span(owning, slice, place);
+            return keep_span(owning, slice, place, owning->between.owner);
         if (place != NO_OWNER)
             return owning->places[place].step;
         if (has_steps(owning, thread))
-            return NO_OWNER;
+            return owning->between.owner;
         first_ps = jump == 0 ? call.start_ps : first_ps;
         slice = launched_from(owning->trace, owning->reader, slice);
     }
@@ -192,7 +194,7 @@ static uint32_t find_step_of_call(struct owning *owning, slice_id slice, bool by
     owning->by_time = true;
     place = place_at(owning, owning->places[0].thread, first_ps);
     if (!launch_track_has_arrows(owning->reader, asked))
-        return keep_span(owning, asked, place);
+        return keep_span(owning, asked, place, NO_OWNER);
     return place == NO_OWNER ? NO_OWNER : owning->places[place].step;
 }
 
@@ -360,9 +362,12 @@ static uint32_t owner_of_untold(struct owning *owning, const struct attributed *
 
     if (program >= owning->trace->program_count)
         program = owning->trace->program_count;
-    if (step != NO_OWNER || owning->told[program])
+    if (step < OWNER_BEHIND || owning->told[program])
         return step;
-    return owner_by_time(owning, entry->start_ps);
+
+    uint32_t by_time = owner_by_time(owning, entry->start_ps);
+
+    return by_time != NO_OWNER ? by_time : step;
 }
 
 enum { TOLD_BY_CALL = 1, TOLD_BY_TIME = 2 };
@@ -428,7 +433,7 @@ static void own_marked(struct owning *owning, uint32_t *ret)
 
         ret[i] = owner_of_launch(owning, entry);
         untold += ret[i] == UNTOLD;
-        if (ret[i] < UNTOLD)
+        if (ret[i] < OWNER_BEHIND)
             note_device(owning, entry, &near, devices);
     }
     for (uint32_t i = 0; untold > 0 && i < of->entry_count; i++) {

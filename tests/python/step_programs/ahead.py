@@ -6,7 +6,7 @@ import threading
 
 import jax
 import jax.numpy as jnp
-from kit import Watch, between, data, made, main, mark, now, program, sleep
+from kit import Watch, between, data, evaluation, made, main, mark, now, program, sleep
 
 
 def running(run, step, count=12, python=False, load=None, each=None, after=None, first=0):
@@ -53,6 +53,61 @@ def guide_python_tracer(run):
 def more_than_may_wait(run):
     """64 steps: more than the client lets wait, so that the host is held back."""
     return running(run, made(times=2), count=64) | {"idle": 0}
+
+
+def evaluating(run, waits, count=15, calls=8):
+    """After every fifth step an evaluation of several calls that nobody marks: no part of any step."""
+    train, evaluate, (state, batch) = made(), evaluation(), data()
+    watch, begun, trains = Watch(), None, []
+    with run.record():
+        for index in range(count):
+            with mark(index):
+                begun = begun or now()
+                state, loss = train(state, batch)
+                watch.add(loss)
+                trains.append(True)
+            if index % 5 == 4:
+                if waits:
+                    state.block_until_ready()
+                for _ in range(calls):
+                    state, loss = evaluate(state, batch)
+                if waits:
+                    float(loss)
+                watch.add(loss)
+                trains.append(False)
+        jax.block_until_ready(state)
+        times = watch.steps(begun)
+    own = [time for time, is_train in zip(times, trains) if is_train]
+    return {"count": count, "first": 0, "step_s": own, "family": "train", "ops": {str(k): {"jit_train_step": 1, "jit_evaluate": 0} for k in (0, 4, 5)},
+            "apart": "jit_evaluate"}
+
+
+@program
+def evaluates_unmarked(run):
+    """An unmarked evaluation after every fifth step; nobody waits."""
+    return evaluating(run, waits=False)
+
+
+@program
+def evaluates_unmarked_and_waits(run):
+    """The same; the loop waits for the step before it, and for the evaluation."""
+    return evaluating(run, waits=True)
+
+
+@program
+def evaluates_unmarked_after_each(run):
+    """An unmarked evaluation after each step is what the loop does, and of its time."""
+    train, evaluate, (state, batch), watch, begun = made(), evaluation(2), data(), Watch(), None
+    with run.record():
+        for index in range(12):
+            with mark(index):
+                begun = begun or now()
+                state, _ = train(state, batch)
+            state, loss = evaluate(state, batch)
+            watch.add(loss)
+        jax.block_until_ready(state)
+        times = watch.steps(begun)
+    return {"count": 12, "first": 0, "step_s": times, "family": "train"}
 
 
 @program

@@ -4,7 +4,7 @@
 import jax
 import jax.numpy as jnp
 import numpy
-from kit import data, made, main, mark, now, program, sleep
+from kit import data, evaluation, made, main, mark, now, program, sleep
 
 
 def waiting(run, step, wait=lambda loss: loss.block_until_ready(), count=12, first=0, every=1, python=False, load=None):
@@ -27,6 +27,24 @@ def waiting(run, step, wait=lambda loss: loss.block_until_ready(), count=12, fir
 def blocks_in_span(run):
     """block_until_ready inside StepTraceAnnotation."""
     return waiting(run, made()) | {"ops": {str(k): {"jit_train_step": 1} for k in (0, 5, 11)}}
+
+
+@program
+def evaluates_unmarked(run):
+    """After every fifth step the loop evaluates, between the marks."""
+    train, evaluate, (state, batch), times = made(), evaluation(12), data(), []
+    with run.record():
+        for index in range(15):
+            begun = now()
+            with mark(index):
+                state, loss = train(state, batch)
+                float(loss)
+            times.append(now() - begun)
+            if index % 5 == 4:
+                state, loss = evaluate(state, batch)
+                float(loss)
+    return {"count": 15, "first": 0, "step_s": times, "span_s": times, "family": "train",
+            "ops": {str(k): {"jit_train_step": 1, "jit_evaluate": 0} for k in (0, 4, 5)}}
 
 
 @program

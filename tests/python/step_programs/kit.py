@@ -8,6 +8,7 @@ A program is a function marked @program. It gets a Run, does its loop between ru
     span_s    what each annotation took
     first     the number of the first step; every: what each next one adds (1)
     family    the name of what trains; others: {name: {"count", "step_s"}} of the other families
+    apart     the program that the loop calls now and then between steps, and that is no part of them
     idle      the share of the steps in which the device had nothing to do
     ops       {step: {module: executions}}: what belongs to a step; a module not listed there did not run in it
     rough     true where single times are off by a moment, and only sums exact: another thread took them, or at another place of the loop
@@ -110,6 +111,20 @@ def made(name="train_step", times=4, size=SIZE, wrap=jax.jit, **options):
     step.__name__ = step.__qualname__ = name
     ready = wrap(step, **options)
     jax.block_until_ready(ready(*data(size)))
+    return ready
+
+
+def evaluation(times=3):
+    """A compiled evaluation that gives back the state after its work, so that what is called next waits for it, as on a device that
+    does one thing after the other."""
+    def evaluate(state, batch):
+        other = state
+        for _ in range(times):
+            other = jnp.tanh(other @ batch)
+        return state + 0 * other[0, 0], other[0, 0]
+
+    ready = jax.jit(evaluate)
+    jax.block_until_ready(ready(*data()))
     return ready
 
 

@@ -69,6 +69,37 @@ static void with_steps(void **state)
           "waits for input, 9.4 % is exposed communication. MFU is 41 % of the bf16 peak; while "
           "ops run they reach 62 % of their roofline.");
     overview = steps();
+    overview.apart = STR("jit_evaluate");
+    overview.apart_count = 2;
+    overview.apart_ps = INT64_C(168) * MS;
+    check("what the loop calls after some", &overview,
+          "A step takes 54.1 ms (± 800 µs; 11 steps, 1 warm-up excluded). After 2 of them "
+          "jit_evaluate takes 168 ms, which is not counted. 61 % is compute, 22 % waits for input, "
+          "9.4 % is exposed communication.");
+    static const struct {
+        uint32_t every;
+        const char *word;
+    } ordinals[] = {{2, "2nd"}, {5, "5th"}, {11, "11th"}, {23, "23rd"}, {101, "101st"}};
+    for (size_t i = 0; i < COUNT(ordinals); i++) {
+        char want[512];
+
+        overview.apart_every = ordinals[i].every;
+        snprintf(want, sizeof want,
+                 "A step takes 54.1 ms (± 800 µs; 11 steps, 1 warm-up excluded). After every %s "
+                 "step jit_evaluate takes 168 ms, which is not counted. 61 %% is compute, 22 %% "
+                 "waits for input, 9.4 %% is exposed communication.",
+                 ordinals[i].word);
+        check("... regularly", &overview, want);
+    }
+    overview.apart_count = overview.apart_every = 0;
+    overview.mean_ps = INT64_C(54) * MS;
+    overview.beside_ps = INT64_C(12) * MS;
+    overview.confidence = TRUST_MEDIUM;
+    check("... beside the steps' own work", &overview,
+          "A step takes 54.1 ms (± 800 µs; 11 inferred steps, 1 warm-up excluded). The mean "
+          "contains 12 ms of jit_evaluate, which no step called. 61 % is compute, 22 % waits for "
+          "input, 9.4 % is exposed communication.");
+    overview = steps();
     overview.max_ps = INT64_C(2300) * MS;
     overview.confidence = TRUST_LOW;
     check("one far longer than the others, and not sure", &overview,
