@@ -126,6 +126,7 @@ static void fill_apart(const struct steps *steps, struct overview *ret)
         followed++;
     }
     ret->apart = steps->apart;
+    ret->beside = steps->beside;
     ret->apart_every =
         regular && every > 1 && every <= INT32_MAX && followed > 2 ? (uint32_t)every : 0;
     ret->apart_ps = ps_mean(sum_ps, ret->apart_count);

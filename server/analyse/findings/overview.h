@@ -59,6 +59,7 @@ struct overview {
     enum step_time time_rule;
     struct str others; /* what else the program marks; "": nothing */
     struct str apart;  /* the program that the loop calls after few of them; "": none */
+    struct str beside; /* such a program that is still in their times */
     uint32_t apart_count, apart_every; /* after so many; after every so many, 0: not regular */
     int64_t apart_ps;                  /* the mean of what it takes then: no part of any step */
     int64_t beside_ps;   /* the mean of what it takes in a step beside the step's own work */

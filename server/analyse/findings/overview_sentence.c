@@ -206,7 +206,8 @@ static void put_apart(struct text *out, const struct overview *overview, struct 
                   human_ps(overview->apart_ps).text);
     if (share_of(overview->beside_ps, overview->mean_ps) >= share_min)
         text_putf(out, " The mean contains %s of %.*s, which no step called.",
-                  human_ps(overview->beside_ps).text, STR_ARG(name));
+                  human_ps(overview->beside_ps).text,
+                  STR_ARG(str_both_ends(arena, overview->beside, NAME_BYTES_MAX)));
 }
 
 /* What repeats from work to work has a mean that the first and the last moment give, whatever

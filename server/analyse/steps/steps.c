@@ -486,6 +486,7 @@ enum status steps_find(const struct run_traces *run, const struct restriction *r
     ret->confidence = steps_trust(run, ret->rule, found.derived, &list, arena,
                                   &ret->confidence_text, &contradicted);
     ret->apart = list.apart;
+    ret->beside = list.beside;
     steps_trust_beside(&list, arena, &ret->confidence, &ret->confidence_text);
     if (contradicted)
         take_back(&list, owners, run, arena, ret);

@@ -58,7 +58,7 @@ struct step {
     uint32_t ordinal;                   /* by which `owners` names it */
     uint32_t ahead;    /* steps up to this one that were not finished when its span ended */
     int64_t apart_ps;  /* work behind it that the loop calls after few steps; not in dur_ps */
-    int64_t beside_ps; /* such work that runs while its own does */
+    int64_t beside_ps; /* such work that is still in it */
     bool followed;     /* by a call of such work; of the last step it takes no time */
     bool warmup, outlier;
     bool cut;                /* its end is not in the file, or not its last ops */
@@ -90,6 +90,8 @@ struct steps {
     struct str doubt;     /* why none is stated though some were recognised: steps_doubt.h; "" */
     struct str others;    /* what else the program marks, "eval" (24); "": nothing */
     struct str apart;     /* the program that the loop calls after few of them; "": none */
+    struct str beside;    /* such a program that is still in their times: it runs while their own
+                           * work does, or may be an update; "": none */
     enum step_trust confidence;
     struct str confidence_text;       /* why it is as sure as that */
     struct device_time *const *lanes; /* [step]: its host's devices; NULL: not kept */

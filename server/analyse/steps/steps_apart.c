@@ -8,8 +8,9 @@
  * It is told by its program: one that is called behind most of the steps is a part of the loop,
  * and of the time from work to work; one that is called behind half of them or fewer is no part of
  * any. The step before it ends where it begins, and the next one begins where it ends, so that the
- * mean of all is what the loop takes without it. Where it runs while a step's own work does, no
- * line parts them: the step only knows how long that was.
+ * mean of all is what the loop takes without it. Where it runs while a step's own work does no line
+ * parts them, and what gives back what it takes may be the update of several steps: that stays, and
+ * the step knows how long it was.
  */
 #include <stdlib.h>
 
@@ -70,32 +71,35 @@ static int64_t taken_by_few(const struct other_work *of, uint32_t from, uint32_t
     return held > steps / 2 ? 0 : ret_ps;
 }
 
-/* Leaves those of programs that few steps have behind them; returns which takes most. */
-static program_id keep_few(struct other_work *of, uint32_t steps)
+/* Leaves those of programs that few steps have behind them; `ret`: which takes most, of those that
+ * give nothing back, and of those that do. */
+static void keep_few(struct other_work *of, uint32_t steps, program_id ret[2])
 {
-    program_id most = NO_PROGRAM;
-    int64_t most_ps = 0;
+    int64_t most_ps[2] = {0, 0}, limit_ps;
     uint32_t kept = 0;
 
     for (uint32_t from = 0, end; from < of->count; from = end) {
         end = end_of_program(of, from);
 
         int64_t taken_ps = taken_by_few(of, from, end, steps);
+        bool gives_back = of->items[from].gives_back;
 
-        if (taken_ps > most_ps) {
-            most_ps = taken_ps;
-            most = of->items[from].program;
+        if (taken_ps > most_ps[gives_back]) {
+            most_ps[gives_back] = taken_ps;
+            ret[gives_back] = of->items[from].program;
         }
     }
+    limit_ps = (most_ps[0] > most_ps[1] ? most_ps[0] : most_ps[1]) / APART_BESIDE_SHARE;
     for (uint32_t from = 0, end; from < of->count; from = end) {
         end = end_of_program(of, from);
-        if (most_ps > 0 && taken_by_few(of, from, end, steps) > most_ps / APART_BESIDE_SHARE) {
+        if (taken_by_few(of, from, end, steps) > limit_ps) {
             for (uint32_t i = from; i < end; i++)
                 of->items[kept++] = of->items[i];
         }
     }
     of->count = kept;
-    return most;
+    for (int i = 0; i < 2; i++)
+        ret[i] = most_ps[i] > limit_ps ? ret[i] : NO_PROGRAM;
 }
 
 struct gap { /* file time */
@@ -119,7 +123,7 @@ static struct gap *find_gaps(const struct other_work *of, const struct apart_ste
 
         struct gap *gap = &gaps[--at];
 
-        if (op->start_ps < line[at].end_ps) {
+        if (op->start_ps < line[at].end_ps || op->gives_back) {
             ps_add(&gap->beside_ps, op->self_ps);
             ps_add(ret_all_ps, op->self_ps);
         } else if (at + 1 < count) {
@@ -137,16 +141,25 @@ static struct gap *find_gaps(const struct other_work *of, const struct apart_ste
     return gaps;
 }
 
-program_id steps_part(struct other_work *of, const struct apart_step *line, uint32_t count,
-                      uint32_t called, struct step *steps)
+program_id steps_part(const struct trace *trace, struct other_work *of,
+                      const struct apart_step *line, uint32_t count, uint32_t called,
+                      struct step *steps, program_id *ret_beside)
 {
-    program_id most;
+    program_id most[2] = {NO_PROGRAM, NO_PROGRAM};
     int64_t all_ps = 0;
 
+    *ret_beside = NO_PROGRAM;
     if (of->count == 0 || count < 2)
         return NO_PROGRAM;
     qsort(of->items, of->count, sizeof *of->items, by_program);
-    most = keep_few(of, called);
+    for (uint32_t from = 0, end; from < of->count; from = end) {
+        bool gives_back = program_gives_back(trace, of->items[from].program);
+
+        end = end_of_program(of, from);
+        for (uint32_t i = from; i < end; i++)
+            of->items[i].gives_back = gives_back;
+    }
+    keep_few(of, called, most);
 
     struct gap *gaps = find_gaps(of, line, count, &all_ps);
 
@@ -155,7 +168,7 @@ program_id steps_part(struct other_work *of, const struct apart_step *line, uint
         return NO_PROGRAM;
     }
     for (uint32_t i = 0; i < of->count; i++)
-        steps[of->items[i].behind].followed = true;
+        steps[of->items[i].behind].followed |= !of->items[i].gives_back;
     for (uint32_t i = 0; i < count; i++) {
         struct step *step = line[i].step;
 
@@ -167,10 +180,11 @@ program_id steps_part(struct other_work *of, const struct apart_step *line, uint
         int64_t early_ps = line[i + 1].start_ps - gaps[i].to_ps;
 
         step->apart_ps = gaps[i].to_ps - gaps[i].from_ps;
-        step->dur_ps -= line[i + 1].start_ps - gaps[i].from_ps;
-        next->start_ps -= early_ps;
+        ps_add(&step->dur_ps, gaps[i].from_ps - line[i + 1].start_ps);
+        ps_add(&next->start_ps, -early_ps);
         ps_add(&next->dur_ps, early_ps);
     }
     free(gaps);
-    return most;
+    *ret_beside = most[1] != NO_PROGRAM ? most[1] : most[0];
+    return most[0];
 }

@@ -25,9 +25,9 @@ enum { STEPS_MAX = 100000 };
 struct step_list {
     struct step *items;
     uint32_t count, capacity;
-    struct arena *arena; /* of names that no trace holds */
-    bool unsure;         /* nothing but what repeats tells where they end */
-    struct str apart;    /* as steps.apart */
+    struct arena *arena;      /* of names that no trace holds */
+    bool unsure;              /* nothing but what repeats tells where they end */
+    struct str apart, beside; /* as those of steps */
 };
 
 /* "ProfilerStep#12" -> "ProfilerStep" */
@@ -87,6 +87,7 @@ struct other_op { /* that no step called: file time */
     int64_t start_ps, end_ps, self_ps;
     program_id program;
     uint32_t behind; /* the step before its call */
+    bool gives_back; /* its program may be an update, which is a part of steps */
 };
 
 struct other_work {
@@ -101,11 +102,14 @@ struct apart_step { /* with work, in the order of their times: file time */
 
 void others_add(struct other_work *of, const struct attributed *entry, program_id program,
                 uint32_t behind);
+/* Does the program give back two fifths of what it takes or more, as an update does? */
+bool program_gives_back(const struct trace *trace, program_id program);
 /* Takes from the steps of a thread, so many of which were called, what is behind few of them; sets
  * their `apart_ps`, `beside_ps` and `followed`, this by the places of `steps`. The program that
- * takes most of it, NO_PROGRAM: nothing. */
-program_id steps_part(struct other_work *of, const struct apart_step *line, uint32_t count,
-                      uint32_t called, struct step *steps);
+ * takes most of it, and of what stays; NO_PROGRAM: nothing. */
+program_id steps_part(const struct trace *trace, struct other_work *of,
+                      const struct apart_step *line, uint32_t count, uint32_t called,
+                      struct step *steps, program_id *ret_beside);
 
 /* The host's warm-ups and outliers. */
 void steps_mark(const struct run_traces *run, enum step_rule rule, struct step_list *list,

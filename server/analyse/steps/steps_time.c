@@ -47,7 +47,7 @@ struct timing {
     const bool *decide; /* by device of the attribution: did it half of what the busiest did? */
     program_id program; /* NO_PROGRAM: all that is no copy */
     struct other_work *others;
-    program_id apart; /* the program of theirs that takes most; NO_PROGRAM: none */
+    program_id apart, beside; /* programs of theirs that take most; NO_PROGRAM: none */
 };
 
 struct sums {         /* what steps' ops took: by device and program, copies and all that is none */
@@ -302,7 +302,8 @@ static void part_others(struct timing *timing)
             line[count++] =
                 (struct apart_step){step, step->start_ps - timing->host->offset_ps, turn->end_ps};
     }
-    timing->apart = steps_part(timing->others, line, count, called, timing->steps);
+    timing->apart = steps_part(timing->host->trace, timing->others, line, count, called,
+                               timing->steps, &timing->beside);
     free(line);
 }
 
@@ -411,6 +412,7 @@ static void time_by_thread(struct timing *timing)
             part_others(&part);
     }
     timing->apart = part.apart;
+    timing->beside = part.beside;
     free(left);
     free(order);
 }
@@ -426,7 +428,8 @@ const bool *steps_time(const struct host_trace *host, uint32_t index, uint32_t *
                             .steps = list->items,
                             .order = order,
                             .others = &others,
-                            .apart = NO_PROGRAM};
+                            .apart = NO_PROGRAM,
+                            .beside = NO_PROGRAM};
 
     for (uint32_t i = 0; i < list->count; i++) {
         if (list->items[i].host == index)
@@ -447,6 +450,8 @@ const bool *steps_time(const struct host_trace *host, uint32_t index, uint32_t *
             works = NULL;
         if (timing.apart != NO_PROGRAM && list->apart.count == 0)
             list->apart = trace_name(host->trace, host->trace->programs[timing.apart].name);
+        if (timing.beside != NO_PROGRAM && list->beside.count == 0)
+            list->beside = trace_name(host->trace, host->trace->programs[timing.beside].name);
         free(decide);
         free(timing.turns);
         free(others.items);

@@ -27,7 +27,7 @@
 #include "trace/ps.h"
 
 enum { REGULAR_PERCENT = 80, SAID_PERCENT = 50, COUNT_MIN = 3 };
-enum { ALIKE_PERCENT = 60, ALIKE_MIN = 4 };
+enum { ALIKE_PERCENT = 60, ALIKE_MIN = 4, GIVES_FIFTHS = 2 };
 
 /* Percent of the counted steps within a quarter of their host's median; -1 of too few. */
 static int regular_percent(const struct run_traces *run, const struct step_list *list)
@@ -195,6 +195,14 @@ static void read_sizes(const struct trace *trace, program_id program, struct pro
     arena_destroy(arena);
 }
 
+bool program_gives_back(const struct trace *trace, program_id program)
+{
+    struct program_use use = {0};
+
+    read_sizes(trace, program, &use);
+    return use.gives > 0 && use.gives * 5 >= use.takes * GIVES_FIFTHS;
+}
+
 /* By program of the host. */
 static struct program_use *uses_of(const struct host_trace *host, const struct step *const *steps,
                                    uint32_t count)
@@ -227,7 +235,7 @@ static bool is_occasional(const struct program_use *use, uint32_t count)
 static program_id rare_update(const struct host_trace *host, const struct step *const *steps,
                               uint32_t count, uint32_t *ret_steps)
 {
-    enum { GIVES_FIFTHS = 2, GIVES_QUARTERS = 1 };
+    enum { GIVES_QUARTERS = 1 };
     const struct trace *trace = host->trace;
     struct program_use *uses = uses_of(host, steps, count);
     program_id ret = NO_PROGRAM;
@@ -346,7 +354,7 @@ void steps_trust_beside(const struct step_list *list, struct arena *arena,
     *ret_trust = TRUST_MEDIUM;
     *ret_why = str_format(
         arena, "%.*s, but in %.0f %% of their time %.*s runs, which none of them called",
-        STR_ARG(*ret_why), 100.0 * (double)beside_ps / (double)all_ps, STR_ARG(list->apart));
+        STR_ARG(*ret_why), 100.0 * (double)beside_ps / (double)all_ps, STR_ARG(list->beside));
 }
 
 enum step_trust steps_trust(const struct run_traces *run, enum step_rule rule, bool derived,

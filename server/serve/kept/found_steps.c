@@ -106,6 +106,7 @@ static struct steps copy(const struct run_traces *run, const struct steps *from,
     ret.doubt = str_copy(arena, from->doubt);
     ret.others = str_copy(arena, from->others);
     ret.apart = str_copy(arena, from->apart);
+    ret.beside = str_copy(arena, from->beside);
     ret.confidence_text = str_copy(arena, from->confidence_text);
     ret.lanes = NULL;
     ret.owners = NULL;

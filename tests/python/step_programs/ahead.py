@@ -70,7 +70,7 @@ def evaluating(run, waits, count=15, calls=8):
                 if waits:
                     state.block_until_ready()
                 for _ in range(calls):
-                    state, loss = evaluate(state, batch)
+                    loss = evaluate(state, batch)
                 if waits:
                     float(loss)
                 watch.add(loss)
@@ -103,8 +103,7 @@ def evaluates_unmarked_after_each(run):
             with mark(index):
                 begun = begun or now()
                 state, _ = train(state, batch)
-            state, loss = evaluate(state, batch)
-            watch.add(loss)
+            watch.add(evaluate(state, batch))
         jax.block_until_ready(state)
         times = watch.steps(begun)
     return {"count": 12, "first": 0, "step_s": times, "family": "train"}

@@ -93,6 +93,7 @@ static void with_steps(void **state)
     }
     overview.apart_count = overview.apart_every = 0;
     overview.mean_ps = INT64_C(54) * MS;
+    overview.beside = STR("jit_evaluate");
     overview.beside_ps = INT64_C(12) * MS;
     overview.confidence = TRUST_MEDIUM;
     check("... beside the steps' own work", &overview,
