@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sentence at the top of the overview, for every set of figures that may be missing. */
+#include <stdio.h>
+
 #include "analyse/findings/overview.h"
 #include "check.h"
 
