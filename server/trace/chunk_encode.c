@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "trace/chunk.h"
+#include "trace/width.h"
 
 enum {
     GROUP_SLICES = 32,
@@ -27,17 +28,6 @@ struct chunk_encoder {
     uint64_t deltas[CHUNK_SLICES];
     uint8_t packed[PACKED_BYTES_MAX];
 };
-
-static uint8_t width_of(uint64_t max)
-{
-    if (max == 0)
-        return 0;
-    if (max <= UINT8_MAX)
-        return 1;
-    if (max <= UINT16_MAX)
-        return 2;
-    return max <= UINT32_MAX ? 4 : 8;
-}
 
 /* Appends count values of `width` bytes and pads to 8 with zeros. */
 static uint8_t *put_values(uint8_t *at, const uint64_t *values, uint32_t count, uint8_t width)

@@ -2,22 +2,12 @@
 /* Packs entries of an attribution into columns, unpacks and checks them; the layout stands in
  * entries.h. */
 #include "trace/entries.h"
+#include "trace/width.h"
 
 enum { NS_PS = 1000 };
 
 const uint64_t entry_masks[9] = {
     [1] = UINT8_MAX, [2] = UINT16_MAX, [4] = UINT32_MAX, [8] = UINT64_MAX};
-
-static uint8_t width_of(uint64_t max)
-{
-    if (max == 0)
-        return 0;
-    if (max <= UINT8_MAX)
-        return 1;
-    if (max <= UINT16_MAX)
-        return 2;
-    return max <= UINT32_MAX ? 4 : 8;
-}
 
 /* Of a block that is being packed. */
 struct packing {

@@ -2,17 +2,7 @@
 /* One column of args: constant, offsets from the least, or steps from value to value. */
 #include "base/pack/pack.h"
 #include "trace/args/args_block.h"
-
-static uint32_t width_of(uint64_t range)
-{
-    if (range == 0)
-        return 0;
-    if (range <= UINT8_MAX)
-        return 1;
-    if (range <= UINT16_MAX)
-        return 2;
-    return range <= UINT32_MAX ? 4 : 8;
-}
+#include "trace/width.h"
 
 /* Chooses the packing: deltas only where they are narrower. */
 static void measure_column(const uint64_t *values, struct args_column_head *head)
