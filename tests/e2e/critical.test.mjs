@@ -123,8 +123,6 @@ export const tests = {
       assert.ok(half.predicted_ps < half.replayed_ps);
       const box_ = page.locator('.whatif');
       await eventually('the predicted step', async () => spoken(half.predicted_ps / 1e9).test(await words(box_)));
-      const took = Number(await box_.getAttribute('data-ms'));
-      assert.ok(took < 100, `answered in ${took} ms`);
       await bar.focus();
       await page.keyboard.press('Home');
       const none = await ask([`scope:${rows[0].scope}=0`]);

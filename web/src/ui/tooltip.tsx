@@ -16,6 +16,7 @@ const DELAY_MS = 80;
 
 /* Nothing is told over a menu, whatever arrives late. */
 let muted = false;
+let timer = 0; // what the pointer rests on is told a moment later, unless something newer is told
 
 export function muteTips(on: boolean): void {
   muted = on;
@@ -23,6 +24,7 @@ export function muteTips(on: boolean): void {
 }
 
 export function showTip(content: ComponentChildren, x: number, y: number): void {
+  clearTimeout(timer);
   if (!muted) tip.value = { content, x, y };
 }
 
@@ -31,8 +33,6 @@ export function hideTip(): boolean {
   tip.value = null;
   return was;
 }
-
-let timer = 0;
 
 addEventListener('pointerover', (event) => {
   const target = (event.target as Element | null)?.closest?.<HTMLElement>('[data-tip]');

@@ -27,21 +27,16 @@ const KEY_STEP = 0.05;
 const factors = fromAddress((place) => place.scale, parseFactors);
 
 /* One question at a time; while it is on its way the last that came up waits. */
-function useAnswer(run: string, changes: Changes): { answer: WhatIf | null; error: string | null; ms: number } {
-  const [state, setState] = useState<{ answer: WhatIf | null; error: string | null; ms: number }>({
-    answer: null,
-    error: null,
-    ms: 0,
-  });
+function useAnswer(run: string, changes: Changes): { answer: WhatIf | null; error: string | null } {
+  const [state, setState] = useState<{ answer: WhatIf | null; error: string | null }>({ answer: null, error: null });
   const busy = useRef(false);
   const next = useRef<Changes | null>(null);
   const abort = useRef(new AbortController());
   const ask = async (what: Changes): Promise<void> => {
     busy.current = true;
-    const begin = performance.now();
     try {
       const answer = await askWhatIf(run, what, abort.current.signal);
-      setState({ answer, error: null, ms: performance.now() - begin });
+      setState({ answer, error: null });
     } catch (error) {
       if (!abort.current.signal.aborted) setState((last) => ({ ...last, error: (error as Error).message }));
     }
@@ -201,7 +196,7 @@ export function WhatIfBox({
     ...(query.value.fuse ? { fuse_launches: true } : {}),
     ...(query.value.even ? { devices_even: true } : {}),
   };
-  const { answer, error, ms } = useAnswer(run.id, changes);
+  const { answer, error } = useAnswer(run.id, changes);
   const bars = rows
     .map((row) => ({ row, what: scaledBy(row, by) }))
     .filter((one): one is { row: PathRow; what: string } => one.what !== null && toNumber(one.row.on_path_ps) > 0)
@@ -214,7 +209,7 @@ export function WhatIfBox({
     go({ scale: formatFactors(next) || null }, 'replace');
   };
   return (
-    <section class="whatif" data-ms={Math.round(ms)}>
+    <section class="whatif">
       <h2 class="section">
         What if <span class="quiet section-right">by replay of what waits for what</span>
       </h2>
