@@ -10,9 +10,11 @@
  *   FileNames       1 "model.py"
  *   FunctionNames   1 "loss"
  *   FileLocations   1 {file_name_id=1 function_name_id=1 line=7 column=4}
- *   StackFrames     1 {file_location_id=1}
+ *   StackFrames     1 {file_location_id=1 parent_frame_id=1}
+ *                   2 {file_location_id=2 parent_frame_id=2}
  *
- * Ids count from 1; 0 is none. A parent is an id, too, so chains are followed to a bound only.
+ * Ids count from 1; 0 is none. A parent is an id, too, so chains are followed to a bound only. In
+ * text XLA prints a parent's id plus one: above, frame 1 has none, and frame 2 was called by 1.
  */
 #ifndef JVIEWD_DECODE_HLO_HLO_FRAMES_H
 #define JVIEWD_DECODE_HLO_HLO_FRAMES_H

@@ -194,6 +194,14 @@ static enum table table_of(struct str line)
     return TABLE_NONE;
 }
 
+/* What is printed is the parent's id plus one; 0 none. */
+static uint64_t parent_of(struct str value)
+{
+    uint64_t printed = number_of(value);
+
+    return printed > 0 ? printed - 1 : 0;
+}
+
 /* "{file_name_id=1 function_name_id=1 line=7 column=4}", "{file_location_id=1
  * parent_frame_id=2}" */
 static struct hlo_numbers record_of(struct str text)
@@ -204,8 +212,10 @@ static struct hlo_numbers record_of(struct str text)
         struct str value = hlo_take_to(&text, " ,"), key = hlo_take_to(&value, "=");
         if (str_equal(key, STR("file_name_id")) || str_equal(key, STR("file_location_id")))
             record.fields[0] = number_of(value);
-        else if (str_equal(key, STR("function_name_id")) || str_equal(key, STR("parent_frame_id")))
+        else if (str_equal(key, STR("function_name_id")))
             record.fields[1] = number_of(value);
+        else if (str_equal(key, STR("parent_frame_id")))
+            record.fields[1] = parent_of(value);
         else if (str_equal(key, STR("line")))
             record.fields[2] = number_of(value);
         else if (str_equal(key, STR("column")))

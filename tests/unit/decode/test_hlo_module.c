@@ -217,7 +217,8 @@ static void frames_in_text(void **state)
         "frames",
         BYTES("HloModule m\n\nFileNames\n1 \"a.py\"\n2 \"b.py\"\n\nFunctionNames\n1 \"f\"\n\n"
               "FileLocations\n1 {file_name_id=2 function_name_id=1 line=9 column=4}\n\n"
-              "StackFrames\n1 {file_location_id=1}\n2 {file_location_id=1 parent_frame_id=1}\n\n"
+              "StackFrames\n1 {file_location_id=1 parent_frame_id=1}\n"
+              "2 {file_location_id=1 parent_frame_id=2}\n3 {file_location_id=1}\n\n"
               "ENTRY %e () -> f32[] {\n  ROOT %c = f32[] constant(1), "
               "metadata={op_name=\"c\" stack_frame_id=2}\n}\n"),
         PROGRAM_TEXT, arena);
@@ -228,7 +229,11 @@ static void frames_in_text(void **state)
     CHECK("frame", hlo_frame_get(&module.frames, 2, &frame));
     CHECK_STR("function", frame.function, "f");
     CHECK_INT("parent", frame.parent, 1);
-    CHECK("no such frame", !hlo_frame_get(&module.frames, 3, &frame));
+    CHECK("first frame", hlo_frame_get(&module.frames, 1, &frame));
+    CHECK_INT("the outermost", frame.parent, 0);
+    CHECK("third frame", hlo_frame_get(&module.frames, 3, &frame));
+    CHECK_INT("nothing printed", frame.parent, 0);
+    CHECK("no such frame", !hlo_frame_get(&module.frames, 4, &frame));
     arena_destroy(arena);
 }
 

@@ -27,11 +27,8 @@ static void add_stack(struct made_stacks *stacks, const char *calls, const char 
                   "%u {file_name_id=1 function_name_id=%u line=%s end_line=%s column=1 "
                   "end_column=2}\n",
                   stacks->function_count, stacks->function_count, line, line);
-        text_putf(&stacks->frames, "%u {file_location_id=%u", ++stacks->frame_count,
-                  stacks->function_count);
-        if (parent > 0)
-            text_putf(&stacks->frames, " parent_frame_id=%u", parent);
-        text_puts(&stacks->frames, "}\n");
+        text_putf(&stacks->frames, "%u {file_location_id=%u parent_frame_id=%u}\n",
+                  ++stacks->frame_count, stacks->function_count, parent + 1);
         parent = stacks->frame_count;
     }
     text_putf(&stacks->instructions, "  %%%s = f32[] constant(0)", instruction);
@@ -170,7 +167,7 @@ static void damaged(void **state)
     const char text[] = "HloModule m\n\nFileNames\n1 \"f.py\"\n\nFunctionNames\n1 \"g\"\n\n"
                         "FileLocations\n1 {file_name_id=1 function_name_id=1 line=7}\n\n"
                         "StackFrames\n1 {file_location_id=1}\n2 {file_location_id=1 "
-                        "parent_frame_id=2}\n\nENTRY %e {\n"
+                        "parent_frame_id=3}\n\nENTRY %e {\n"
                         "  ROOT %a = f32[] constant(0), metadata={stack_frame_id=2}\n}\n";
 
     for (size_t i = 0; i < 2 * sizeof text; i++) {
