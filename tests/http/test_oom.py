@@ -78,6 +78,15 @@ def piped(server):
     assert set(server.place.dir.glob("jviewd-*")) == before, "what was piped in is removed"
 
 
+def what_it_is_not(server):
+    path = server.place.dir / "passwd"
+    path.write_text("root:x:0:0:root:/root:/bin/bash\n")
+    harness.age(path)
+    done = subprocess.run([harness.program(), "oom", path, "--cache-dir", server.place.dir / "oom-cache"], capture_output=True, text=True, timeout=100)
+    assert done.returncode != 0
+    assert done.stderr.startswith("jviewd: no message, snapshot, profile or module tells here who held memory: passwd: Text, not a profile."), done.stderr
+
+
 def snapshots(server):
     snapshot, truth = made.make(steps=4, seed=8)
     path = server.place.dir / "a_snapshot.pickle"
@@ -90,4 +99,4 @@ def snapshots(server):
 
 
 if __name__ == "__main__":
-    common.main([module_of_the_sample, pages, refused, messages, piped, snapshots])
+    common.main([module_of_the_sample, pages, refused, messages, piped, what_it_is_not, snapshots])

@@ -116,11 +116,25 @@ static enum status make(struct request *req, const struct run_traces *run, struc
     return OK;
 }
 
+/* What it is not, rather than that a run failed: any text is tried here. */
+static enum status refuse_other(struct request *req, struct error *err)
+{
+    const struct run_record *run;
+
+    TRY(request_run(req, &run, err));
+    return run->state == RUN_FAILED && run->error.count > 0
+               ? fail(err, ERR_FORMAT,
+                      "no message, snapshot, profile or module tells here who held memory: %.*s",
+                      STR_ARG(run->error))
+               : OK;
+}
+
 static enum status get_oom(struct request *req, struct reply *reply, struct error *err)
 {
     const struct run_traces *run;
     struct told told;
 
+    TRY(refuse_other(req, err));
     TRY(request_all_traces(req, &run, err));
     TRY(make(req, run, &told, err));
     if (reply_table_text(req, reply, &told.table))
