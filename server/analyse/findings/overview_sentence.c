@@ -8,10 +8,12 @@
 #include "analyse/findings/overview.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "base/human.h"
 
-static const double share_min = 0.05; /* what a sentence mentions */
+static const double share_min = 0.05;  /* what a sentence mentions */
+static const double beside_min = 0.03; /* from here on it makes a step's time another one */
 enum { SHARES_MAX = 3, NAME_BYTES_MAX = 56 };
 enum { PROFILER_PARTS = 100 }; /* a hundredth of the capture is worth a word */
 enum { FAR = 3 };              /* a step so many medians long says more than a spread does */
@@ -174,9 +176,14 @@ static void put_counted(struct text *out, const struct overview *overview, const
     text_puts(out, excluded > 0 ? " excluded" : "");
 }
 
+/* "10.0 ms" and "10 ms" are one figure. */
 static bool reads_alike(int64_t a_ps, int64_t b_ps)
 {
-    return str_equal(str_of(human_ps(a_ps).text), str_of(human_ps(b_ps).text));
+    struct human a = human_ps(a_ps), b = human_ps(b_ps);
+    char *a_rest, *b_rest;
+
+    return strtod(a.text, &a_rest) == strtod(b.text, &b_rest) &&
+           str_equal(str_of(a_rest), str_of(b_rest));
 }
 
 /* "2nd", "11th", "23rd" */
@@ -204,7 +211,7 @@ static void put_apart(struct text *out, const struct overview *overview, struct 
     if (overview->apart_count > 0)
         text_putf(out, " %.*s takes %s, which is not counted.", STR_ARG(name),
                   human_ps(overview->apart_ps).text);
-    if (share_of(overview->beside_ps, overview->mean_ps) >= share_min)
+    if (share_of(overview->beside_ps, overview->mean_ps) >= beside_min)
         text_putf(out, " The mean contains %s of %.*s, which no step called.",
                   human_ps(overview->beside_ps).text,
                   STR_ARG(str_both_ends(arena, overview->beside, NAME_BYTES_MAX)));

@@ -343,13 +343,15 @@ static enum step_trust trust_inferred(const struct run_traces *run, const struct
 void steps_trust_beside(const struct step_list *list, struct arena *arena,
                         enum step_trust *ret_trust, struct str *ret_why)
 {
+    enum { WITHIN_PERCENT = 3 }; /* of a step's time, as near as it is said to be */
     int64_t beside_ps = 0, all_ps = 0;
 
     for (uint32_t i = 0; i < list->count; i++) {
         ps_add(&beside_ps, list->items[i].beside_ps);
         ps_add(&all_ps, list->items[i].dur_ps);
     }
-    if (*ret_trust != TRUST_HIGH || beside_ps == 0 || beside_ps < all_ps / BESIDE_SHARE)
+    if (*ret_trust != TRUST_HIGH || beside_ps == 0 ||
+        (double)beside_ps * 100 < (double)all_ps * WITHIN_PERCENT)
         return;
     *ret_trust = TRUST_MEDIUM;
     *ret_why = str_format(

@@ -96,13 +96,20 @@ static inline void run_cpu_end(struct made_run *run, track_id track, int64_t sta
     run_cpu_end_of(run, track, start_ps, dur_ps, op, pair, true);
 }
 
+/* HloProto 1 module; HloModule 4 program shape; its 1 parameters are two arrays of 64 floats, as
+ * parameters and gradients, and its 2 result is one. */
+#define FLOATS(count) "\x05\x10\x0b\x1a\x01" count
+#define HLO_PROTO(count)                                                                           \
+    BYTES("\x0a\x17\x22\x15"                                                                       \
+          "\x0a" FLOATS("\x40") "\x0a" FLOATS("\x40") "\x12" FLOATS(count))
+
 /* A program with its instructions: name, scope pairs, a NULL at the end. */
-static inline void run_program(struct made_run *run, uint64_t id, const char *name,
-                               uint64_t fingerprint, const char *const *names)
+static inline void run_program_of(struct made_run *run, uint64_t id, const char *name,
+                                  uint64_t fingerprint, struct bytes proto,
+                                  const char *const *names)
 {
     struct sink *sink = run->made.sink;
-    program_id program =
-        sink_program(sink, id, sink_name(sink, str_of(name)), fingerprint, BYTES("proto"));
+    program_id program = sink_program(sink, id, sink_name(sink, str_of(name)), fingerprint, proto);
 
     for (; *names != NULL; names += 2)
         sink_instruction(sink, (struct instruction){
@@ -113,6 +120,12 @@ static inline void run_program(struct made_run *run, uint64_t id, const char *na
                                    .source = sink_name(sink, STR("model.py:41")),
                                    .category = sink_name(sink, STR("loop fusion")),
                                });
+}
+
+static inline void run_program(struct made_run *run, uint64_t id, const char *name,
+                               uint64_t fingerprint, const char *const *names)
+{
+    run_program_of(run, id, name, fingerprint, BYTES("proto"), names);
 }
 
 /* So that analyses see only what they ask for. */

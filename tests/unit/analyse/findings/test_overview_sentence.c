@@ -102,6 +102,15 @@ static void with_steps(void **state)
           "A step takes 54.1 ms (± 800 µs; 11 inferred steps, 1 warm-up excluded). The mean "
           "contains 12 ms of jit_evaluate, which no step called. 61 % is compute, 22 % waits for "
           "input, 9.4 % is exposed communication.");
+    overview.beside_ps = MS;
+    check("... too short for a word", &overview,
+          "A step takes 54.1 ms (± 800 µs; 11 inferred steps, 1 warm-up excluded). 61 % is "
+          "compute, 22 % waits for input, 9.4 % is exposed communication.");
+    overview.beside_ps = INT64_C(2) * MS;
+    check("... more than steps are said to be near to", &overview,
+          "A step takes 54.1 ms (± 800 µs; 11 inferred steps, 1 warm-up excluded). The mean "
+          "contains 2 ms of jit_evaluate, which no step called. 61 % is compute, 22 % waits for "
+          "input, 9.4 % is exposed communication.");
     overview = steps();
     overview.max_ps = INT64_C(2300) * MS;
     overview.confidence = TRUST_LOW;
@@ -122,6 +131,11 @@ static void with_steps(void **state)
     overview.mean_ps = overview.median_ps;
     check("... which need no names where they read alike", &overview,
           "A step takes 54.1 ms (± 800 µs; 11 steps, 1 warm-up excluded). 61 % is compute, 22 % "
+          "waits for input, 9.4 % is exposed communication.");
+    overview.mean_ps = INT64_C(9996) * 1000 * 1000;
+    overview.median_ps = overview.max_ps = INT64_C(10) * MS;
+    check("... in another form, too", &overview,
+          "A step takes 10.0 ms (± 800 µs; 11 steps, 1 warm-up excluded). 61 % is compute, 22 % "
           "waits for input, 9.4 % is exposed communication.");
     overview = steps();
     overview.counted = 10;

@@ -333,13 +333,6 @@ static void by_executions_unlike(void **state)
     }
 }
 
-/* HloProto 1 module; HloModule 4 program shape; its 1 parameters are two arrays of 64 floats, as
- * parameters and gradients, and its 2 result is one. */
-#define FLOATS(count) "\x05\x10\x0b\x1a\x01" count
-#define HLO_PROTO(count)                                                                           \
-    BYTES("\x0a\x17\x22\x15"                                                                       \
-          "\x0a" FLOATS("\x40") "\x0a" FLOATS("\x40") "\x12" FLOATS(count))
-
 /* Behind each fourth execution another program runs: one that gives back what it takes may be the
  * update for which the others only add up gradients. */
 static void by_executions_of_parts(void **state)

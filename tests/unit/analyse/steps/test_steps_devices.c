@@ -210,25 +210,29 @@ static void what_an_actor_calls_by_the_same_name_is_its_own(void **state)
     run_end(&run);
 }
 
-static void task_of(struct made_run *run, track_id pool, int64_t at_ps, int64_t program,
-                    uint64_t arrow)
+static void task_of(struct made_run *run, track_id pool, int64_t at_ps, int64_t dur_ps,
+                    int64_t program, uint64_t arrow)
 {
     run_slice(run, pool, at_ps - 1, 0, "ThreadpoolListener::StartRegion", KIND_HOST);
     sink_flow(run->made.sink, FLOW_TO, sink_name(run->made.sink, STR("task")), arrow);
-    run_cpu_op(run, pool, at_ps, 20, "dot.1", program, at_ps, 0, 0);
+    run_cpu_op(run, pool, at_ps, dur_ps, "dot.1", program, at_ps, 0, 0);
 }
 
+struct between { /* what a loop of six steps calls between its marks */
+    int64_t every, begins_ps, dur_ps;
+    struct bytes program;
+};
+
 /*  python   |0|1|2|g|3|4|5|g|
- *  pool     | f 0 | f 1 | f 2 | g | f 3 | f 4 | f 5 | g |      22 from f to f; 30 where g is
- * between
+ *  pool     | f 0 | f 1 | f 2 | g | f 3 | f 4 | f 5 | g |      22 from f to f, and 10 behind g
  */
-static struct steps run_followed(struct made_run *run, int64_t every, int64_t begins_ps)
+static struct steps run_followed(struct made_run *run, const struct between *g)
 {
     int64_t call_ps = -500, at_ps = 0;
 
     run_begin(run);
     run_program(run, 7, "jit_f", 99, instructions);
-    run_program(run, 8, "jit_g", 98, instructions);
+    run_program_of(run, 8, "jit_g", 98, g->program, instructions);
     track_id python = run_thread(run, "python");
     const track_id pools[] = {run_thread(run, "pool 0"), run_thread(run, "pool 1")};
     for (int64_t i = 0; i < 6; i++, call_ps += 30) {
@@ -236,45 +240,52 @@ static struct steps run_followed(struct made_run *run, int64_t every, int64_t be
         run_int(run, "_r", 1);
         run_int(run, "step_num", i);
         call_of_f(run, python, call_ps + 2, (uint64_t)(1 + i));
-        if (i % every == every - 1)
+        if (i % g->every == g->every - 1)
             call_of_f(run, python, call_ps + 20, (uint64_t)(51 + i));
     }
     for (int64_t i = 0; i < 6; i++, at_ps += 22) {
-        task_of(run, pools[0], at_ps, 7, (uint64_t)(1 + i));
-        if (i % every != every - 1)
+        task_of(run, pools[0], at_ps, 20, 7, (uint64_t)(1 + i));
+        if (i % g->every != g->every - 1)
             continue;
-        task_of(run, pools[1], at_ps + begins_ps, 8, (uint64_t)(51 + i));
-        at_ps += begins_ps >= 20 ? 30 : 0;
+        task_of(run, pools[1], at_ps + g->begins_ps, g->dur_ps, 8, (uint64_t)(51 + i));
+        at_ps += g->begins_ps >= 20 ? g->dur_ps + 10 : 0;
     }
     run_finish(run);
     return find(run);
 }
 
 /* What is called between marks behind half of the steps or fewer is no part of any; behind all of
- * them it is what the loop does. What runs beside a step's own work stays in it, and is told. */
+ * them it is what the loop does. What runs beside a step's own work stays in it, and so does what
+ * may be an update; both are told, and from 3 % of the steps' time on these are less sure. */
 static void what_few_steps_have_behind_them_is_apart(void **state)
 {
     (void)state;
+    const struct bytes any = BYTES("proto"), update = HLO_PROTO("\x40");
     const struct {
         const char *what;
-        int64_t every, begins_ps;
+        struct between g;
         int64_t sum_ps; /* of all but the last */
         int64_t apart_ps, beside_ps;
+        bool beside; /* is it told as such? */
         enum step_trust confidence;
     } rows[] = {
-        {"never", 99, 22, 110, 0, 0, TRUST_HIGH},
-        {"behind each third", 3, 22, 120, 20, 0, TRUST_HIGH},
-        {"behind half", 2, 22, 130, 40, 0, TRUST_HIGH},
-        {"behind all", 1, 22, 260, 0, 0, TRUST_HIGH},
-        {"beside", 2, 10, 110, 0, 60, TRUST_MEDIUM},
+        {"never", {99, 22, 20, any}, 110, 0, 0, false, TRUST_HIGH},
+        {"behind each third", {3, 22, 20, any}, 120, 20, 0, false, TRUST_HIGH},
+        {"behind half", {2, 22, 20, any}, 130, 40, 0, false, TRUST_HIGH},
+        {"behind all", {1, 22, 20, any}, 260, 0, 0, false, TRUST_HIGH},
+        {"beside", {2, 10, 20, any}, 110, 0, 60, false, TRUST_MEDIUM},
+        {"one number", {3, 22, 20, HLO_PROTO("\x01")}, 120, 20, 0, false, TRUST_HIGH},
+        {"an update", {3, 22, 20, update}, 140, 0, 40, true, TRUST_MEDIUM},
+        {"a short update", {3, 22, 6, update}, 126, 0, 12, true, TRUST_MEDIUM},
+        {"one of a fiftieth", {3, 22, 2, update}, 122, 0, 4, true, TRUST_HIGH},
     };
 
     for (size_t row = 0; row < COUNT(rows); row++) {
         struct made_run run;
-        struct steps steps = run_followed(&run, rows[row].every, rows[row].begins_ps);
+        struct steps steps = run_followed(&run, &rows[row].g);
         int64_t sum_ps = 0, apart_ps = 0, beside_ps = 0;
         struct answer_note notes[LEFT_OUT_NOTES];
-        bool told = rows[row].apart_ps + rows[row].beside_ps > 0;
+        bool told = rows[row].apart_ps + rows[row].beside_ps > 0 && !rows[row].beside;
 
         CHECK_INT(rows[row].what, steps.count, 6);
         CHECK_INT(rows[row].what, steps.time_rule, STEP_TIME_WORK);
@@ -283,7 +294,7 @@ static void what_few_steps_have_behind_them_is_apart(void **state)
             apart_ps += steps.items[i].apart_ps;
             beside_ps += steps.items[i].beside_ps;
             CHECK_INT(rows[row].what, steps.items[i].followed,
-                      told && i % rows[row].every == (uint64_t)rows[row].every - 1);
+                      told && i % rows[row].g.every == (uint64_t)rows[row].g.every - 1);
             CHECK_INT(rows[row].what, steps.items[i].work_count, 1);
         }
         CHECK_INT(rows[row].what, sum_ps, rows[row].sum_ps);
@@ -291,6 +302,8 @@ static void what_few_steps_have_behind_them_is_apart(void **state)
         CHECK_INT(rows[row].what, beside_ps, rows[row].beside_ps);
         CHECK_INT(rows[row].what, steps.confidence, rows[row].confidence);
         CHECK_STR(rows[row].what, steps.apart, told ? "jit_g" : "");
+        CHECK_STR(rows[row].what, steps.beside,
+                  rows[row].apart_ps + rows[row].beside_ps > 0 ? "jit_g" : "");
         CHECK_INT(rows[row].what, steps_left_out(&run.run, &steps, run.made.arena, notes),
                   rows[row].apart_ps > 0);
         if (rows[row].apart_ps > 0)
