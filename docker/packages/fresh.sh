@@ -232,6 +232,16 @@ symbols_fit() {
   inside dpkg --purge jviewd-dbgsym
 }
 
+# Without libcurl a bucket says what to install; with it the store is asked.
+bucket_without_libcurl() {
+  local list=(inside env AWS_ENDPOINT_URL=http://127.0.0.1:1 AWS_SKIP_SIGNATURE=true jviewd list s3://bucket/run) said
+  said=$("${list[@]}" 2>&1) || true
+  grep 'apt install libcurl4' <<<"$said" || { echo "$said"; return 1; }
+  install_deb libcurl4 || return 1
+  said=$("${list[@]}" 2>&1) || true
+  grep '127.0.0.1:1 does not answer' <<<"$said" || { echo "$said"; return 1; }
+}
+
 part_deb() {
   packages_ready
   local deb
@@ -248,6 +258,7 @@ part_deb() {
   check "deb: a changed config stays" changed_config_stays
   check "deb: $(inside jviewd --version)" inside jviewd top step_1000 --profile-dir /profiles
   check "deb: serves" answers jviewd --profile-dir /profiles --port auto
+  check "deb: a bucket, without libcurl and with it" bucket_without_libcurl
   check "deb: records" inside jview-collect -q -o /tmp/recorded -- true
   check "deb: debug symbols" symbols_fit
   check "deb: purge leaves nothing" purged

@@ -346,7 +346,6 @@ int app_serve_until_signal(struct app *app, const void *data)
     struct error err = {0};
     struct http *http;
     char launch[128], url[1024];
-    int caught;
 
     app->services.sums = block_sum_cache_create(SUMS_BYTES_MAX);
     app->services.found_steps = found_steps_create(STEPS_BYTES_MAX);
@@ -363,8 +362,7 @@ int app_serve_until_signal(struct app *app, const void *data)
     tell_start(&app->options, cache_dir(app->cache), http_port(http), launch);
     open_interfaces(app, http_port(http), launch);
     notify_tell("READY=1");
-    while (sigwait(signals, &caught) != 0)
-        ;
+    int caught = app_wait_for_signal(app, signals);
     notify_tell("STOPPING=1");
     log_info("signal %d: finishing open requests, then exiting", caught);
     instance_withdraw(cache_dir(app->cache), http_port(http));

@@ -36,6 +36,8 @@ struct str app_absolute(struct str given, struct arena *arena);
 void app_open_uploads(struct app *app);
 /* ERR_INVALID for an --embed-origin that is none. */
 MUST_CHECK enum status app_check_embed(const struct texts *origins, struct error *err);
+/* app_first.c: waits for a signal, and says on the terminal what a first look found wrong. */
+int app_wait_for_signal(const struct app *app, const sigset_t *signals);
 /* app_open.c: whether a server shows these roots already; then its address is told, and opened
  * where that was asked for. */
 bool app_use_running(const struct options *options, struct arena *arena);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/flag_words.h"
+#include "cli/no_profile.h"
 #include "cli/plain.h"
 #include "cli/wait.h"
 #include "serve/answer/handle.h"
@@ -183,6 +184,8 @@ void ask(const struct cli_call *call, const struct services *services, struct st
         tell_problem(call->verb, reply_bytes(&ret->reply));
     if (ret->reply.status == 404)
         tell_troubles(services);
+    if (ret->reply.status == 404 && catalog_is_empty(services->catalog))
+        tell_no_profile(stderr, call->roots[0]);
 }
 
 void answer_free(struct answer *answer)

@@ -80,6 +80,23 @@ static void put_evidence(const json_t *evidence)
     putchar('\n');
 }
 
+/* What is a field of the page is a flag here. */
+static void put_remedy(struct str remedy, struct text *out)
+{
+    const struct str field = STR("`step_regex`");
+
+    text_puts(out, "    -> ");
+    while (remedy.count > 0) {
+        if (str_starts(remedy, field)) {
+            text_puts(out, "`--step-regex`");
+            remedy = str_skip(remedy, field.count);
+        } else {
+            text_put(out, remedy.at, 1);
+            remedy = str_skip(remedy, 1);
+        }
+    }
+}
+
 void put_findings(const json_t *findings, bool with_evidence)
 {
     size_t index, proof;
@@ -93,7 +110,7 @@ void put_findings(const json_t *findings, bool with_evidence)
         put_win(finding, &line);
         paragraph_put(text_str(&line), FINDING_INDENT);
         line.count = 0;
-        text_putf(&line, "    -> %s", text_at(finding, "remedy"));
+        put_remedy(str_of(text_at(finding, "remedy")), &line);
         if (text_at(finding, "remedy")[0] != '\0')
             paragraph_put(text_str(&line), REMEDY_INDENT);
         text_free(&line);

@@ -19,14 +19,14 @@ static int64_t member_ps(const json_t *object, const char *key)
 }
 
 /* Where the sentence has no MFU, why not; what has no steps has none anyway. */
-static void put_no_mfu(const json_t *overview)
+static void put_no_mfu(const json_t *overview, struct text *out)
 {
     const json_t *efficiency = json_object_get(overview, "efficiency");
     const char *why =
         json_string_value(json_object_get(json_object_get(efficiency, "reasons"), "mfu"));
 
     if (why != NULL && member_ps(json_object_get(overview, "step"), "counted") > 0)
-        printf(" MFU is not known: %s.", why);
+        text_putf(out, " MFU is not known: %s.", why);
 }
 
 static void put_sentence(const json_t *overview)
@@ -36,16 +36,18 @@ static void put_sentence(const json_t *overview)
     const char *basis = json_string_value(json_object_get(overview, "basis"));
     const char *path =
         json_string_value(json_object_get(json_object_get(overview, "path"), "sentence"));
+    struct text line = {0};
 
     paragraph_put(str_of(json_string_value(json_object_get(overview, "sentence"))), 0);
     if (path != NULL && path[0] != '\0')
         paragraph_put(str_of(path), 0);
     if (member_ps(step, "count") > 0 && rule != NULL)
-        printf("Steps: %s. ", rule);
+        text_putf(&line, "Steps: %s. ", rule);
     if (basis != NULL)
-        printf("Measured on %s.", basis);
-    put_no_mfu(overview);
-    putchar('\n');
+        text_putf(&line, "Measured on %s.", basis);
+    put_no_mfu(overview, &line);
+    paragraph_put(text_str(&line), 0);
+    text_free(&line);
 }
 
 /* The first few; `jviewd findings` has all, with their evidence. */
@@ -82,30 +84,41 @@ static void put_snapshot(const json_t *snapshot)
     }
 }
 
+static void put_peak(const json_t *memory, struct text *out)
+{
+    const char *owner = json_string_value(json_object_get(memory, "owner"));
+
+    text_putf(out, "Memory: peak %s", human_bytes((uint64_t)member_ps(memory, "peak_bytes")).text);
+    if (json_is_integer(json_object_get(memory, "capacity_bytes")))
+        text_putf(out, " of %s", human_bytes((uint64_t)member_ps(memory, "capacity_bytes")).text);
+    text_putf(out, " at %s on %s", human_ps(member_ps(memory, "peak_at_ps")).text,
+              json_string_value(json_object_get(memory, "allocator")));
+    if (owner != NULL)
+        text_putf(out, "; %s, %s, is %s",
+                  2 * member_ps(memory, "owner_bytes") > member_ps(memory, "peak_bytes")
+                      ? "most of it"
+                      : "the largest part",
+                  human_bytes((uint64_t)member_ps(memory, "owner_bytes")).text, owner);
+    text_putf(out, ".");
+}
+
 static void put_memory(const json_t *overview)
 {
     const json_t *memory = json_object_get(overview, "memory");
     const char *reason = json_string_value(json_object_get(memory, "reason"));
-    const char *owner = json_string_value(json_object_get(memory, "owner"));
+    struct text line = {0};
 
     if (json_is_object(json_object_get(overview, "snapshot")))
         put_snapshot(json_object_get(overview, "snapshot"));
-    else if (reason != NULL)
-        printf("\nMemory: %s\n", reason);
-    if (reason != NULL)
+    if (reason != NULL && json_is_object(json_object_get(overview, "snapshot")))
         return;
-    printf("\nMemory: peak %s", human_bytes((uint64_t)member_ps(memory, "peak_bytes")).text);
-    if (json_is_integer(json_object_get(memory, "capacity_bytes")))
-        printf(" of %s", human_bytes((uint64_t)member_ps(memory, "capacity_bytes")).text);
-    printf(" at %s on %s", human_ps(member_ps(memory, "peak_at_ps")).text,
-           json_string_value(json_object_get(memory, "allocator")));
-    if (owner != NULL)
-        printf("; %s, %s, is %s",
-               2 * member_ps(memory, "owner_bytes") > member_ps(memory, "peak_bytes")
-                   ? "most of it"
-                   : "the largest part",
-               human_bytes((uint64_t)member_ps(memory, "owner_bytes")).text, owner);
-    printf(".\n");
+    putchar('\n');
+    if (reason != NULL)
+        text_putf(&line, "Memory: %s", reason);
+    else
+        put_peak(memory, &line);
+    paragraph_put(text_str(&line), 0);
+    text_free(&line);
 }
 
 static void put_bar(double share)

@@ -492,6 +492,24 @@ static enum status miss_operands(const struct verb *verb, struct error *err)
                        : "");
 }
 
+/* No path was given, and where a name would be looked for is nothing. */
+static enum status fail_no_root(const struct parse *parse, const char *default_root,
+                                struct error *err)
+{
+    const char *place = default_root == NULL ? "./profiles" : default_root;
+    uint32_t at = parse->call->words != NULL ? 1 : 0;
+
+    if (parse->operand_count <= at)
+        return fail(err, ERR_NOT_FOUND,
+                    "%s does not exist, and no other directory was named: %s DIR, or --profile-dir "
+                    "DIR",
+                    place, parse->call->verb->name);
+    return fail(err, ERR_NOT_FOUND,
+                "\"%s\": no such file or directory, and no %s in which a run could have that name: "
+                "give a path, or --profile-dir DIR",
+                parse->operands[at], place);
+}
+
 static enum status place_operands(struct parse *parse, const char *default_root, struct error *err)
 {
     const struct verb *verb = parse->call->verb;
@@ -536,12 +554,7 @@ static enum status place_operands(struct parse *parse, const char *default_root,
                       str_equal(parse->call->roots[0], str_of(default_root));
     if (parse->call->root_count == 0 ||
         (is_default && !remote_is_place(str_of(default_root)) && stat(default_root, &info) != 0))
-        return fail(err, ERR_NOT_FOUND,
-                    "no profile directory was found to look for \"%s\": give a path, or "
-                    "--profile-dir DIR",
-                    parse->call->words != NULL && parse->operand_count > 1 ? parse->operands[1]
-                    : parse->operand_count > 0                             ? parse->operands[0]
-                                                                           : verb->name);
+        return fail_no_root(parse, default_root, err);
     return OK;
 }
 

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "cli/ask.h"
 #include "cli/grid.h"
+#include "cli/no_profile.h"
 #include "cli/plain.h"
 #include "cli/verbs.h"
 #include "cli/wait.h"
@@ -119,24 +120,6 @@ static void say(const char *text)
     arena_destroy(arena);
 }
 
-/* The lines to type, each of which writes where was looked. */
-static void say_how_to_record(struct str directory)
-{
-    struct arena *arena = arena_create();
-    struct str place = str_plain(arena, directory);
-
-    fprintf(stderr,
-            "To record one, type one of these:\n"
-            "  JAX      with jax.profiler.trace(\"%.*s\"): ...\n"
-            "  PyTorch  with torch.profiler.profile(on_trace_ready=\n"
-            "               torch.profiler.tensorboard_trace_handler(\"%.*s\")): ...\n"
-            "  nsys     nsys profile -o %.*s/run python train.py\n"
-            "           nsys export --type sqlite %.*s/run.nsys-rep\n"
-            "`jviewd doctor` finds out why a profile that is there is not shown.\n",
-            STR_ARG(place), STR_ARG(place), STR_ARG(place), STR_ARG(place));
-    arena_destroy(arena);
-}
-
 /* What the table has no room for: what was not looked at, and why a run cannot be read. */
 static void say_what_is_missing(const struct cli_call *call, const json_t *list)
 {
@@ -161,10 +144,10 @@ static void say_what_is_missing(const struct cli_call *call, const json_t *list)
     if (failed > FAILED_TOLD_MAX)
         fprintf(stderr, "jviewd: %u more cannot be read; `jviewd doctor` says why\n",
                 failed - FAILED_TOLD_MAX);
-    if (json_array_size(runs) == 0)
-        say(is_filtered ? "no run matches" : "no profile was found");
-    if (json_array_size(runs) == 0 && !is_filtered)
-        say_how_to_record(call->roots[0]);
+    if (json_array_size(runs) == 0 && is_filtered)
+        say("no run matches");
+    else if (json_array_size(runs) == 0)
+        tell_no_profile(stderr, call->roots[0]);
 }
 
 /* A list of a few runs tells all of them; one of thousands does not wait until they were read.
@@ -236,7 +219,9 @@ int print_list(const struct cli_call *call, const struct services *services)
     wait_for_jobs(services);
     bool all_read = read_for_list(services);
     wait_for_jobs(services); /* what was read may be of other runs than its names said */
-    int code = print_rows(call, services, all_read);
+    bool is_told = wants_table(call) && isatty(STDOUT_FILENO) && /* a head without rows says less */
+                   catalog_is_empty(services->catalog);
+    int code = is_told ? EXIT_OK : print_rows(call, services, all_read);
 
     if (code == EXIT_OK && wants_table(call) &&
         ask_json(call, services, "/api/runs", call->query, &list) == EXIT_OK)

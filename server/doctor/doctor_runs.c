@@ -185,14 +185,19 @@ static void tell_troubles(struct findings *findings, struct app *app, bool is_cl
 /* Of a directory that nobody could look into it is not known that it holds none. */
 static void tell_count(struct findings *findings, const struct app *app, uint64_t count)
 {
+    uint64_t places = catalog_scan(app->catalog).directories;
+
     finding_add(
         findings,
         (struct finding){
             .kind = "runs",
             .severity = count > 0 ? FINDING_OK : FINDING_INFO,
             .subject = str_of(app->services.profile_dir),
-            .message = str_format(findings->arena, "%llu run%s", (unsigned long long)count,
-                                  count == 1 ? "" : "s"),
+            .message = count > 0
+                           ? str_format(findings->arena, "%llu run%s", (unsigned long long)count,
+                                        count == 1 ? "" : "s")
+                           : str_format(findings->arena, "0 runs in %llu director%s",
+                                        (unsigned long long)places, places == 1 ? "y" : "ies"),
             .remedy =
                 count > 0
                     ? STR("")

@@ -138,9 +138,15 @@ static void refused(void **state)
         {"a short flag", {"top", "x", "-k"}, ".", "no flag -k"},
         {"no time", {"slices", "x", "--start", "soon"}, ".", "takes a time"},
         {"a time beyond all", {"slices", "x", "--start", "1e300s"}, ".", "takes a time"},
-        {"a default that is not there", {"top", "x"}, "/nowhere/at/all", "no profile directory"},
-        {"a default that is not there", {"top", "x"}, "/nowhere/at/all", "no profile directory"},
-        {"nowhere to look", {"top", "x"}, NULL, "no profile directory"},
+        {"a default that is not there",
+         {"top", "x"},
+         "/nowhere/at/all",
+         "no /nowhere/at/all in which"},
+        {"a default that is not there",
+         {"top", "x"},
+         "/nowhere/at/all",
+         "no /nowhere/at/all in which"},
+        {"nowhere to look", {"top", "x"}, NULL, "no ./profiles in which"},
         {"no shell", {"completion"}, ".", "needs one of"},
     };
 

@@ -73,7 +73,7 @@ function Example() {
 
 export function NoRuns({ list }: { list: RunList }) {
   const { scan } = list;
-  const looked = `${plural(scan.directories, 'directory', 'directories')} and ${plural(scan.files, 'file')}`;
+  const looked = plural(scan.directories, 'directory', 'directories');
   const idle = scan.state === 'idle';
   return (
     <>
@@ -82,7 +82,7 @@ export function NoRuns({ list }: { list: RunList }) {
           idle ? [`No profiles ${scan.directory ? `below ${scan.directory}` : 'here'} yet.`] : ['Looking for profiles.']
         }
       />
-      <p class="basis">{idle ? `${looked} were looked at; new ones appear by themselves.` : `${looked} so far.`}</p>
+      <p class="basis">{idle ? `${looked} looked at; new profiles appear by themselves.` : `${looked} so far.`}</p>
       <ListNotes list={list} />
       <p class="state">To record one, type one of these:</p>
       <Recipes directory={scan.directory ?? 'runs/profiles'} />
