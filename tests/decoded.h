@@ -6,11 +6,11 @@
 #include "decode/decode.h"
 #include "trace/block.h"
 
-/* The trace of the bytes as a file of that name, in the arena; NULL and why. `decoder` NULL: the
- * one that the content asks for. */
-static inline const struct trace *decoded(const struct decoder *decoder, struct str name,
-                                          struct bytes bytes, struct arena *arena,
-                                          struct error *err)
+/* As `decoded`, with files that are read together with it. */
+static inline const struct trace *decoded_with(const struct decoder *decoder, struct str name,
+                                               struct bytes bytes, struct input *beside,
+                                               uint32_t beside_count, struct arena *arena,
+                                               struct error *err)
 {
     struct memory_blocks *blocks = memory_blocks_create(arena);
     struct trace *trace = arena_new(arena, struct trace);
@@ -19,6 +19,8 @@ static inline const struct trace *decoded(const struct decoder *decoder, struct 
 
     if (input_open(name, bytes, NULL, arena, &input, err) != OK)
         return NULL;
+    input.beside = beside;
+    input.beside_count = beside_count;
     if (decoder == NULL)
         identity = decode_identify(&input);
     if (identity.decoder == NULL) {
@@ -37,6 +39,15 @@ static inline const struct trace *decoded(const struct decoder *decoder, struct 
     if (status != OK || trace_open(memory_blocks_in(blocks), arena, trace, err) != OK)
         return NULL;
     return trace;
+}
+
+/* The trace of the bytes as a file of that name, in the arena; NULL and why. `decoder` NULL: the
+ * one that the content asks for. */
+static inline const struct trace *decoded(const struct decoder *decoder, struct str name,
+                                          struct bytes bytes, struct arena *arena,
+                                          struct error *err)
+{
+    return decoded_with(decoder, name, bytes, NULL, 0, arena, err);
 }
 
 #endif

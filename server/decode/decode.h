@@ -22,6 +22,8 @@ struct input {          /* a profile file, mapped; see input.c */
     bool is_map;       /* of a file: what was read can be read again, so its pages need not stay */
     struct bytes head; /* its first bytes, unpacked: at most 64 KiB, whole file if shorter */
     struct input_state *state;
+    struct input *beside; /* other files of its recording that are at hand (decode_beside) */
+    uint32_t beside_count;
 };
 
 /* Opens what an fd holds; `temporary_dir` takes the unpacked form of packed binary files. */
@@ -53,6 +55,16 @@ extern const struct decoder decode_record, decode_torch_snapshot, decode_oom_rep
 extern const struct decoder decode_nsys, decode_nsys_jax, decode_nsys_jax_ranges,
     decode_nsys_jax_table;
 extern const struct decoder decode_hlo_proto, decode_hlo_text, decode_xla_dump;
+
+enum { BESIDE_MAX = 2 }; /* files that are read together with one */
+
+/* The path, by that of a file, of one that is read together with it if it is there. `choice` counts
+ * from 0 through other packings of the same; false: there are no more. Told by names alone. */
+bool decode_beside(struct str path, uint32_t file, uint32_t choice, struct arena *arena,
+                   struct str *ret);
+bool decode_reads_beside(struct str path);
+/* The other way round: the path of the file that one of this path is read together with. */
+bool decode_read_with(struct str path, struct arena *arena, struct str *ret);
 
 struct identity {                  /* what a file is */
     const struct decoder *decoder; /* NULL: not read */

@@ -390,7 +390,7 @@ static const char why_mangled[] = "A program treated the file as text and destro
                                   "above 127; fetch the original again as binary.";
 static const char why_jax_report[] =
     "All NVTX ranges of the host, which nsys-jax writes beside its table of ranges with device "
-    "work; packed in one archive, both are read: `zip -r profile.zip .` in its directory.";
+    "work: it is read together with that table, nvtx_gpu_proj_trace/trace.parquet.";
 static const char why_pickle[] = "A Python pickle. Of pickles, only PyTorch's memory snapshots "
                                  "(torch.cuda.memory._dump_snapshot) are read, and "
                                  "nothing in a pickle is ever run.";

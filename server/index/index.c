@@ -26,11 +26,20 @@
 #include "store/cache.h"
 #include "store/segment.h"
 
+struct index_beside { /* a file that is read together with the one */
+    struct str path;
+    struct file_stamp stamp;
+    struct file_map map;
+    int fd;
+};
+
 struct index_job {
     const struct index_options *options;
     struct arena *arena;
     int fd;             /* the file */
     struct bytes bytes; /* of it */
+    struct index_beside beside[BESIDE_MAX];
+    uint32_t beside_count;
     struct hasher *hasher;
     size_t hashed; /* of the bytes: up to where the decoder has come */
     char content[33];
@@ -392,6 +401,8 @@ static enum status index_bundle(struct index_job *job, struct error *err)
 static bool begin_hash(struct index_job *job)
 {
     job->hasher = job->options->xplane ? NULL : hasher_create(); /* nobody asks for it again */
+    for (uint32_t i = 0; i < job->beside_count && job->hasher != NULL; i++)
+        hasher_put(job->hasher, job->beside[i].map.bytes);
     if (job->options->unless_count == 0)
         return false;
     finish_hash(job);
@@ -421,6 +432,26 @@ static enum status index_report(struct index_job *job, int report, struct error 
     return status;
 }
 
+static enum status open_beside(struct index_job *job, struct input *input, struct error *err)
+{
+    input->beside = arena_array(job->arena, struct input, BESIDE_MAX);
+    for (uint32_t i = 0; i < job->beside_count; i++) {
+        const struct index_beside *beside = &job->beside[i];
+
+        TRY(input_open(path_base(beside->path), beside->map.bytes, job->directory, job->arena,
+                       &input->beside[i], err));
+        input->beside[i].is_map = true;
+        input->beside_count++;
+    }
+    return OK;
+}
+
+static void close_beside(struct input *input)
+{
+    for (uint32_t i = 0; i < input->beside_count; i++)
+        input_close(&input->beside[i]);
+}
+
 static enum status index_bytes(struct index_job *job, struct error *err)
 {
     struct input input;
@@ -432,7 +463,10 @@ static enum status index_bytes(struct index_job *job, struct error *err)
     TRY(input_open(path_base(str_of(job->options->file)), job->bytes, job->directory, job->arena,
                    &input, err));
     input.is_map = !job->is_member;
-    enum status status = index_input(job, &input, err);
+    enum status status = open_beside(job, &input, err);
+    if (status == OK)
+        status = index_input(job, &input, err);
+    close_beside(&input);
     input_close(&input);
     if (!job->options->identify)
         finish_hash(job);
@@ -447,6 +481,18 @@ static bool is_same_file(const struct index_job *job, const struct file_stamp *b
         return true;
     return job->options->growing && before->device == after->device &&
            before->inode == after->inode && after->size >= before->size;
+}
+
+static bool is_beside_same(const struct index_job *job)
+{
+    struct file_stamp after;
+    struct error unseen = {0};
+
+    for (uint32_t i = 0; i < job->beside_count; i++)
+        if (file_stamp_of(job->beside[i].fd, &after, &unseen) != OK ||
+            !file_stamp_equal(&job->beside[i].stamp, &after))
+            return false;
+    return true;
 }
 
 static void remove_output(const struct index_options *options)
@@ -465,7 +511,8 @@ static enum status check_unchanged(struct index_job *job, int fd, const struct f
     struct file_stamp after;
     struct error unseen = {0};
 
-    if (file_stamp_of(fd, &after, &unseen) == OK && is_same_file(job, before, &after))
+    if (file_stamp_of(fd, &after, &unseen) == OK && is_same_file(job, before, &after) &&
+        is_beside_same(job))
         return status;
     remove_output(job->options);
     *err = (struct error){0};
@@ -540,10 +587,16 @@ static enum status index_fd(struct index_job *job, int fd, const struct file_sta
     if (stamp->size == 0)
         return fail(err, ERR_TRUNCATED, "the file is empty (0 bytes)");
     TRY(check_holes(fd, stamp->size, err));
-    TRY(guard_process(stamp->size, file_data_bytes(fd, stamp->size, UINT64_MAX),
+    uint64_t beside_size = 0;
+    for (uint32_t i = 0; i < job->beside_count; i++)
+        beside_size += job->beside[i].stamp.size;
+    TRY(guard_process(stamp->size + beside_size,
+                      file_data_bytes(fd, stamp->size, UINT64_MAX) + beside_size,
                       job->options->progress_fd >= 0, err));
     TRY(file_map(fd, stamp->size, &map, err));
     guard_map(map.bytes);
+    for (uint32_t i = 0; i < job->beside_count; i++)
+        guard_map(job->beside[i].map.bytes);
     job->fd = fd;
     job->bytes = map.bytes;
     job->result.bytes = stamp->size;
@@ -553,11 +606,11 @@ static enum status index_fd(struct index_job *job, int fd, const struct file_sta
     return status;
 }
 
-static enum status open_file(const struct index_options *options, int *ret_fd,
+static enum status open_file(const struct index_options *options, const char *path, int *ret_fd,
                              struct file_stamp *ret, struct error *err)
 {
     if (options->root == NULL)
-        return file_open(options->file, ret_fd, ret, err);
+        return file_open(path, ret_fd, ret, err);
 
     int root = open(options->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
@@ -565,10 +618,44 @@ static enum status open_file(const struct index_options *options, int *ret_fd,
         return errno == ENOENT || errno == ENOTDIR
                    ? fail(err, ERR_NOT_FOUND, "%s is not a directory", options->root)
                    : fail(err, ERR_IO, "%s cannot be opened: %s", options->root, strerror(errno));
-    enum status status =
-        file_open_beneath(root, options->file, options->follow_symlinks, ret_fd, ret, err);
+    enum status status = file_open_beneath(root, path, options->follow_symlinks, ret_fd, ret, err);
     close(root);
     return status;
+}
+
+/* What lies beside it, in the first packing that is there; an empty one is not there yet. */
+static void map_beside(struct index_job *job)
+{
+    struct str path;
+
+    for (uint32_t file = 0; file < BESIDE_MAX; file++) {
+        struct index_beside *beside = &job->beside[job->beside_count];
+        bool found = false;
+
+        for (uint32_t choice = 0;
+             !found && decode_beside(str_of(job->options->file), file, choice, job->arena, &path);
+             choice++) {
+            struct error absent = {0};
+
+            if (open_file(job->options, path.at, &beside->fd, &beside->stamp, &absent) != OK)
+                continue;
+            found = beside->stamp.size > 0 &&
+                    check_holes(beside->fd, beside->stamp.size, &absent) == OK &&
+                    file_map(beside->fd, beside->stamp.size, &beside->map, &absent) == OK;
+            if (!found)
+                file_close(beside->fd);
+        }
+        beside->path = path;
+        job->beside_count += found;
+    }
+}
+
+static void unmap_beside(struct index_job *job)
+{
+    for (uint32_t i = 0; i < job->beside_count; i++) {
+        file_unmap(&job->beside[i].map);
+        file_close(job->beside[i].fd);
+    }
 }
 
 static enum status index_file(struct index_job *job, struct error *err)
@@ -576,8 +663,10 @@ static enum status index_file(struct index_job *job, struct error *err)
     struct file_stamp stamp;
     int fd;
 
-    TRY(open_file(job->options, &fd, &stamp, err));
+    TRY(open_file(job->options, job->options->file, &fd, &stamp, err));
+    map_beside(job);
     enum status status = index_fd(job, fd, &stamp, err);
+    unmap_beside(job);
     file_close(fd);
     return status;
 }

@@ -30,7 +30,10 @@ enum { SECONDS_MIN = 300, DESCRIPTORS_MAX = 64 };
 #define PRIVATE_BYTES (6 * GIB)
 #define OUTPUT_BYTES (64 * GIB)
 
-static struct bytes mapped;
+enum { MAPPED_MAX = 4 };
+
+static struct bytes mapped[MAPPED_MAX];
+static uint32_t mapped_count;
 
 static enum status limit(int what, const char *name, uint64_t value, struct error *err)
 {
@@ -94,9 +97,12 @@ static void say(int fd, struct str text)
 static void on_bus_error(int signal_number, siginfo_t *info, void *context)
 {
     const uint8_t *at = info->si_addr;
+    bool is_ours = false;
     (void)context;
 
-    if (at >= mapped.at && at < mapped.at + mapped.count) {
+    for (uint32_t i = 0; i < mapped_count; i++)
+        is_ours |= at >= mapped[i].at && at < mapped[i].at + mapped[i].count;
+    if (is_ours) {
         say(STDOUT_FILENO, STR("{\"outcome\":\"changed\",\"error\":\"the file changed while it was "
                                "read\"}\n"));
         say(STDERR_FILENO, STR("jviewd: the file changed while it was read\n"));
@@ -110,7 +116,8 @@ void guard_map(struct bytes file)
 {
     struct sigaction action = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
 
-    mapped = file;
+    if (mapped_count < MAPPED_MAX)
+        mapped[mapped_count++] = file;
     sigemptyset(&action.sa_mask);
     sigaction(SIGBUS, &action, NULL);
 }

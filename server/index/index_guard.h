@@ -15,7 +15,8 @@ MUST_CHECK enum status guard_process(uint64_t file_bytes, uint64_t data_bytes, b
 /* From here on the process reads a stranger's bytes: it is in a sandbox, and writes below
  * `directory` alone. */
 MUST_CHECK enum status guard_confine(const char *directory, struct error *err);
-/* SIGBUS inside the file's pages means that it was cut: says so and exits with EXIT_IO. */
+/* Once a file, before any is read. SIGBUS inside its pages means that it was cut: says so and exits
+ * with EXIT_IO. */
 void guard_map(struct bytes file);
 
 #endif

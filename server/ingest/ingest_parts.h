@@ -131,6 +131,10 @@ struct file_index {
 bool run_load(const struct ingest *ingest, struct ingest_run *run, const struct file_index *index);
 /* What older forms of this and other runs know of the same files, which they lose by it. */
 void run_inherit(struct ingest_run *run, const struct file_index *index);
+/* The file of the run that is read together with this one (decode_beside); NULL: none is. */
+struct ingest_file *run_file_with(struct ingest_run *run, struct str path);
+/* A file that it is read together with is another than before: what was read is not the whole. */
+void file_read_again(struct ingest_file *file, int64_t now_ns);
 struct ingest_file *index_find(const struct file_index *index, struct str path);
 /* The one with this stamp. */
 const struct run_file *index_remembered(const struct file_index *index, struct str path,

@@ -127,6 +127,28 @@ void file_changed(struct ingest_file *file, const struct file_stamp *stamp, int6
         file_set_state(file, FILE_QUEUED, STR(""));
 }
 
+struct ingest_file *run_file_with(struct ingest_run *run, struct str path)
+{
+    struct arena *arena = arena_create();
+    struct ingest_file *ret = NULL;
+    struct str with;
+
+    if (decode_read_with(path, arena, &with))
+        ret = run_file_find(run, with);
+    arena_destroy(arena);
+    return ret;
+}
+
+/* One that is being read now finds, when it was, that it is not what it was asked to read. */
+void file_read_again(struct ingest_file *file, int64_t now_ns)
+{
+    struct file_stamp stamp = file->stamp;
+
+    file->stamp = (struct file_stamp){0};
+    if (file->state != FILE_INDEXING)
+        file_changed(file, &stamp, now_ns);
+}
+
 struct ingest_file *run_file_search(struct ingest *ingest, struct str id, struct str path,
                                     struct ingest_run **ret)
 {
@@ -261,6 +283,23 @@ static const struct run_file *find_recorded(const struct run_record *record,
     return NULL;
 }
 
+/* Are the files that it is read together with what they were when it was read? */
+static bool has_beside(struct ingest_run *run, const struct ingest_file *file,
+                       const struct run_record *record, const struct file_index *index)
+{
+    if (!decode_reads_beside(file->path))
+        return true;
+    for (uint32_t i = 0; i < run->file_count; i++) {
+        const struct ingest_file *other = &run->files[i];
+
+        if (run_file_with(run, other->path) == file &&
+            (record == NULL || find_recorded(record, other) == NULL) &&
+            index_remembered(index, other->path, &other->stamp) == NULL)
+            return false;
+    }
+    return true;
+}
+
 /* True when the record says all of the run as it is; of a run that nobody reads now also what could
  * not be read before. */
 static bool load_files(const struct ingest *ingest, struct ingest_run *run,
@@ -278,7 +317,8 @@ static bool load_files(const struct ingest *ingest, struct ingest_run *run,
                         is_final(known->state, ingest->remembers_ignored));
         if (known == NULL)
             known = index_remembered(index, file->path, &file->stamp);
-        if (known != NULL && is_final(known->state, ingest->remembers_ignored))
+        if (known != NULL && is_final(known->state, ingest->remembers_ignored) &&
+            has_beside(run, file, record, index))
             load_file(file, known);
     }
     return record != NULL && known_count == run->file_count &&
@@ -301,11 +341,25 @@ bool run_load(const struct ingest *ingest, struct ingest_run *run, const struct 
     return all;
 }
 
+/* What is read together with a file that is new, or another than before, is read again. */
+static void read_with_again(struct ingest_run *run, const bool *is_changed)
+{
+    for (uint32_t i = 0; i < run->file_count; i++) {
+        struct ingest_file *with = is_changed[i] ? run_file_with(run, run->files[i].path) : NULL;
+
+        if (with != NULL)
+            file_read_again(with, run->files[i].seen_ns);
+    }
+}
+
 void run_inherit(struct ingest_run *run, const struct file_index *index)
 {
+    bool *is_changed = arena_array(run->arena, bool, run->file_count);
+
     for (uint32_t i = 0; i < run->file_count; i++) {
         struct ingest_file *file = &run->files[i], *before = index_find(index, file->path);
 
+        is_changed[i] = before == NULL || !file_stamp_equal(&before->stamp, &file->stamp);
         if (before == NULL)
             continue;
         struct ingest_file now = *file;
@@ -324,6 +378,7 @@ void run_inherit(struct ingest_run *run, const struct file_index *index)
         if (file->state == FILE_COVERED)
             file_set_state(file, FILE_QUEUED, STR(""));
     }
+    read_with_again(run, is_changed);
 }
 
 static bool is_settled(const struct ingest_file *file, int64_t now_ns)

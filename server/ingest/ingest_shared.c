@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "decode/decode.h"
 #include "ingest/ingest_parts.h"
 
 enum { PIECE_BYTES = 1 << 20 };
@@ -58,7 +59,8 @@ bool shared_get(struct ingest *ingest, const struct child_job *job, struct arena
     struct str known;
     char content[33];
 
-    if (store == NULL || job->growing || job->identify ||
+    if (store == NULL || decode_reads_beside(job->path) || /* more than its bytes */
+        job->growing || job->identify ||
         !content_of(ingest, str_of(job->run), job->path, &job->stamp, content))
         return false;
     enum status status = index_store_get(store, content, segment, attribution, arena, &known, &err);

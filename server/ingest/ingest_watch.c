@@ -78,6 +78,10 @@ static bool take_look(struct ingest *ingest, const struct written *written, int6
     if (file != NULL && (file->state == FILE_WRITING || file->transient)) {
         enum file_state before = file->state;
 
+        struct ingest_file *with = run_file_with(run, written->path);
+
+        if (written->seen && with != NULL && !file_stamp_equal(&file->stamp, &written->stamp))
+            file_read_again(with, now_ns);
         if (written->seen)
             file_changed(file, &written->stamp, now_ns);
         run_plan(run, now_ns);

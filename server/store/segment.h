@@ -14,7 +14,7 @@
 #include "trace/trace.h"
 
 enum {
-    SEGMENT_VERSION = 8
+    SEGMENT_VERSION = 9
 }; /* raised with every change of layout; KIND_RULES_VERSION counts too */
 
 struct segment_writer;

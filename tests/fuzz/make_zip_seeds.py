@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""make_zip_seeds.py DIR: small ZIP archives for the fuzzer: one of one trace, one as nsys-jax writes it (its tables from
-make_parquet_seeds.py)."""
+"""make_zip_seeds.py DIR [REPORTS]: small ZIP archives for the fuzzer: one of one trace, one as nsys-jax writes it (its tables from
+make_parquet_seeds.py); and in REPORTS its reports of all ranges, as they lie in a directory."""
 
 import contextlib
 import io
@@ -14,6 +14,12 @@ import make_parquet_seeds
 
 TRACE = b'{"traceEvents": [{"ph": "X", "pid": 1, "tid": 2, "ts": 1, "dur": 2, "name": "a"}]}'
 REPORT = b'Start (ns),End (ns),Duration (ns),Name,PID,TID\n5,9,4,"TSL:XlaModule:#hlo_module=jit_f,program_id=1#",7,8\n'
+
+
+# Columns as nsys writes them, a name with quotes and commas, a row without a time, one without an end.
+QUOTED = (b'Start (ns),End (ns),Duration (ns),DurChild (ns),DurNonChild (ns),Name,PID,TID,Lvl,NumChild,RangeId,ParentId,RangeStack,NameTree\n'
+          b'26940828778,27024149063,83320285,0,83320285,"TSL:XlaCompile:#module=jit__psum,program_id=1#",7,8,0,1,1,,:1,"TSL:XlaCompile:#module=jit__psum,program_id=1#"\n'
+          b'26940828800,26940828900,100,0,100,"a ""b"", c",7,8,1,0,2,1,:1:2,"   a ""b"", c"\nx,,,,,,7,8,,,,,,\n5,9,4,0,4,"d')
 
 
 def archive(entries, method):
@@ -85,6 +91,11 @@ def main():
     (folder / "nsys-jax-combined").write_bytes(combined(False))
     (folder / "nsys-jax-launchers").write_bytes(combined(True))
     (folder / "nsys-jax").write_bytes(archive(jax, zipfile.ZIP_DEFLATED))
+    for reports in map(pathlib.Path, sys.argv[2:]):
+        reports.mkdir(parents=True, exist_ok=True)
+        for name, content in (("plain", REPORT), ("quoted", QUOTED), ("other", b"name,value\na,1\n")):
+            (reports / name).write_bytes(content)
+            (reports / f"{name}.xz").write_bytes(lzma.compress(content))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles and transfers against the raw events of the same files, read by another reader, and nsys tables by SQL: times and
 counts to the picosecond, bytes to the byte. Skipped in part where captures/ does not lie beside $JVIEW_CORPUS."""
+import csv
 import json
+import lzma
 import os
 import pathlib
 import re
@@ -136,6 +138,22 @@ def check_nsys(corpus, cache):
         manifest.equal(name, "copies, ns, bytes", (len(rows), sum_of(rows, "dur_ps") // 1000, sum_of(rows, "bytes")), wanted)
 
 
+JAX = "nsys-jax/pax_fsdp4_4proc_proc0"
+
+
+def check_nsys_jax(corpus, cache):
+    """An unpacked directory: all compilations of its report of ranges, not those alone that ran something on the GPU."""
+    compiles, _ = check_conservation(JAX, cache, corpus / JAX)
+    with lzma.open(corpus / JAX / "report_nvtx_pushpop_trace.csv.xz", "rt") as report:
+        ranges = [(row["Name"], int(row["Start (ns)"]) * 1000, int(row["Duration (ns)"]) * 1000) for row in csv.DictReader(report)]
+    raw = sorted((start, length) for name, start, length in ranges if name.startswith("TSL:XlaCompile:#module="))
+    manifest.equal(JAX, "compiles and s of its report", (len(raw), round(sum(length for _, length in raw) / 1e12, 3)), (17, 69.388))
+    first = min(start for _, start, _ in ranges)
+    manifest.equal(JAX, "start and length of each compile", sorted((row["start_ps"] + first, row["total_ps"]) for row in compiles), raw)
+    tuning = sum(length for name, _, length in ranges if re.match("TSL:XlaPass:#name=[a-z-]*(autotuner|algorithm-picker),", name))
+    manifest.equal(JAX, "autotuning", sum_of(compiles, "autotune_ps"), tuning)
+
+
 def check_kineto(corpus, cache):
     import gzip
     for name in KINETO:
@@ -156,7 +174,7 @@ def main():
     corpus = pathlib.Path(corpus)
     captures = corpus.parent / "captures"
     with tempfile.TemporaryDirectory() as cache:
-        for check in (check_t4, check_tpu, check_nsys, check_kineto):
+        for check in (check_t4, check_tpu, check_nsys, check_nsys_jax, check_kineto):
             check(corpus, cache)
         if captures.is_dir():
             for check in (check_recompiles, check_periodic, check_idle):

@@ -10,7 +10,9 @@ import time
 import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "faults"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "fuzz"))
 import harness  # noqa: E402
+import make_zip_seeds  # noqa: E402
 
 
 def trace_of(sample="step_1000"):
@@ -134,9 +136,60 @@ def a_question_during_the_first_scan_waits_for_its_end(place):
     assert code == 404, (code, answer)
 
 
+def jax_directory(place):
+    """A table of ranges, one of them a compilation with work on the GPU."""
+    columns = [(name, 6 if name == b"Name" else 2, name == b"Name") for name in
+               (b"Name", b"Projected Start", b"Projected Duration", b"Orig Start", b"Orig Duration", b"PID", b"TID")]
+    rows = [(b"TSL:XlaCompile:#module=jit_f,program_id=1#", 10, 20, 1, 19, 7, 8)]
+    directory = place.profiles / "pax"
+    (directory / "nvtx_gpu_proj_trace").mkdir(parents=True)
+    with make_zip_seeds.other_columns(columns, rows):
+        (directory / "nvtx_gpu_proj_trace/trace.parquet").write_bytes(
+            make_zip_seeds.make_parquet_seeds.table(make_zip_seeds.make_parquet_seeds.NONE, False, 1))
+    (directory / "thread-metadata.parquet").write_bytes(make_zip_seeds.threads(0))
+    for file in directory.rglob("*.parquet"):
+        harness.age(file)
+    return directory
+
+
+REPORTS = [(b"Start (ns),End (ns),Duration (ns),Name,PID,TID\n" + b"".join(
+    b"%d,%d,%d,TSL:XlaCompile:#module=jit_f%d#,7,8\n" % (at, at + 5, 5, at) for at in range(0, 10 * count, 10))) for count in (3, 4)]
+
+
+def a_report_beside_a_table_is_read_whenever_it_comes(place):
+    """The table alone has 1 compilation and says that others may be missing; the report has 3, later 4."""
+    directory = jax_directory(place)
+
+    def compiles():
+        out, _, _ = ask(place, "compiles", "pax", "--format", "json", "--by", "compile", "--profile-dir", place.profiles)
+        notes, _, _ = ask(place, "overview", "pax", "--profile-dir", place.profiles)
+        return json.loads(out)["row_count"], "Only ranges with work on a device" in notes
+
+    assert compiles() == (1, True), compiles()
+    for report in REPORTS:
+        (directory / "report_nvtx_pushpop_trace.csv").write_bytes(report)
+        harness.age(directory / "report_nvtx_pushpop_trace.csv")
+        assert compiles() == (report.count(b"\n") - 1, False), compiles()
+
+
+def a_server_reads_it_too(place):
+    directory = jax_directory(place)
+    server = place.serve()
+
+    def compiles():
+        code, _, answer = server.fetch("/api/compiles?run=pax&by=compile")
+        return answer["row_count"] if code == 200 else code
+
+    harness.until("the table", lambda: compiles() == 1)
+    for report in REPORTS:
+        (directory / "report_nvtx_pushpop_trace.csv").write_bytes(report)
+        harness.until("the report", lambda: compiles() == report.count(b"\n") - 1)
+
+
 if __name__ == "__main__":
     harness.main([a_capture_of_this_moment_is_waited_for, so_is_an_archive_whose_name_promises_nothing,
                   the_newest_run_may_be_one_that_is_not_listed_yet, files_at_rest_are_not_waited_for,
                   a_second_host_that_comes_later_is_waited_for,
                   notes_and_baselines_of_a_young_run_are_written_once_it_is_read, a_post_says_how_long_it_waits,
-                  a_server_scans_until_it_has_looked, a_question_during_the_first_scan_waits_for_its_end])
+                  a_server_scans_until_it_has_looked, a_question_during_the_first_scan_waits_for_its_end,
+                  a_report_beside_a_table_is_read_whenever_it_comes, a_server_reads_it_too])

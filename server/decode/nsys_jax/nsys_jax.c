@@ -8,12 +8,14 @@
  *     dump/module_0001.NAME.*.hlo.pb.xz      modules before and after optimisation
  *
  * An archive is one trace. nsys-jax-combine makes one of several: a file that differs between their
- * processes becomes a directory with one of each, NAME/PROCESS. In a directory each file is read
- * alone: the table of ranges is the timeline, modules are programs of the run, tables of metadata
- * are facts of it. Files of paths (files.parquet, sources) are not read.
+ * processes becomes a directory with one of each, NAME/PROCESS. In a directory the table of ranges
+ * is the timeline, read together with the report and the names of threads, which lie in the
+ * directory above it; modules are programs of the run, tables of metadata are facts of it. Files of
+ * paths (files.parquet, sources) are not read.
  */
 #include "decode/nsys_jax/nsys_jax.h"
 
+#include "base/pack/pack_cold.h"
 #include "decode/decode.h"
 
 static bool has_ranges(const struct archive *archive)
@@ -109,12 +111,12 @@ static enum status read_entries(struct nsys_jax *jax, struct archive *archive, u
     return OK;
 }
 
-static enum status read_zip(struct nsys_jax *jax, struct bytes file, struct error *err)
+static enum status read_zip(struct nsys_jax *jax, struct input *input, struct error *err)
 {
     struct archive archive;
 
-    TRY(archive_open(file, jax->arena, &archive, err));
-    enum status status = read_entries(jax, &archive, file.count, err);
+    TRY(archive_open(input->bytes, jax->arena, &archive, err));
+    enum status status = read_entries(jax, &archive, input->bytes.count, err);
     archive_close(&archive);
     return status;
 }
@@ -139,7 +141,7 @@ static void put_counts(struct nsys_jax *jax)
     }
 }
 
-typedef enum status read_file(struct nsys_jax *jax, struct bytes file, struct error *err);
+typedef enum status read_file(struct nsys_jax *jax, struct input *input, struct error *err);
 
 static enum status decode_with(struct input *input, struct sink *sink, const char *format,
                                read_file *read, struct error *err)
@@ -151,7 +153,7 @@ static enum status decode_with(struct input *input, struct sink *sink, const cha
     (void)jax_is_named(&jax, STR(""), STR(""), &whole); /* the first part */
     sink_format(sink, format);
     sink_no_epoch(sink, STR("nsys-jax does not record when the recording started"));
-    enum status status = read(&jax, input->bytes, err);
+    enum status status = read(&jax, input, err);
     if (status == OK)
         jax_put_ranges(&jax);
     put_counts(&jax);
@@ -174,9 +176,45 @@ static enum status decode_zip(struct input *input, struct sink *sink, struct err
     return decode_with(input, sink, decode_nsys_jax.name, read_zip, err);
 }
 
-static enum status read_ranges(struct nsys_jax *jax, struct bytes file, struct error *err)
+/* The report, or what is whole of it; names of threads. The table is worth showing without. */
+static void read_beside(struct nsys_jax *jax, struct input *beside)
 {
-    return jax_read_ranges(jax, 0, file, err);
+    struct error err = {0};
+    struct bytes whole;
+    bool is_cut;
+
+    enum status status = input_whole(beside, &whole, &is_cut, &err);
+    if (status == OK && whole.count > JAX_ENTRY_BYTES_MAX)
+        status = fail(&err, ERR_LIMIT, "it has more than %d MiB", JAX_ENTRY_BYTES_MAX >> 20);
+    else if (status == OK && str_ends(beside->name, STR(".parquet")))
+        status = jax_read_threads(jax, 0, whole, &err);
+    else if (status == OK)
+        jax_read_report(jax, 0, whole);
+    if (status != OK)
+        sink_note(jax->sink, "beside", NOTE_WARNING, 1, "%.*s, which lies beside it: %s",
+                  STR_ARG(beside->name), err.message);
+    else if (is_cut)
+        sink_note(jax->sink, "truncated", NOTE_WARNING, 1,
+                  "%.*s, which lies beside it, ends too early: its last ranges are missing.",
+                  STR_ARG(beside->name));
+}
+
+static enum status read_ranges(struct nsys_jax *jax, struct input *input, struct error *err)
+{
+    TRY(jax_read_ranges(jax, 0, input->bytes, err));
+    for (uint32_t at = 0; at < input->beside_count; at++)
+        read_beside(jax, &input->beside[at]);
+    if (!jax->parts[0].has_report)
+        sink_note(jax->sink, "no-report", NOTE_WARNING, 1,
+                  "Only ranges with work on a device are known: of compilations, some or all are "
+                  "missing. The others are in the report (report_nvtx_pushpop_trace.csv.xz), "
+                  "which is read where it lies in the directory above this table's.");
+    return OK;
+}
+
+static enum status read_facts(struct nsys_jax *jax, struct input *input, struct error *err)
+{
+    return jax_read_facts(jax, input->bytes, err);
 }
 
 static enum status decode_ranges(struct input *input, struct sink *sink, struct error *err)
@@ -186,7 +224,60 @@ static enum status decode_ranges(struct input *input, struct sink *sink, struct 
 
 static enum status decode_table(struct input *input, struct sink *sink, struct error *err)
 {
-    return decode_with(input, sink, decode_nsys_jax_table.name, jax_read_facts, err);
+    return decode_with(input, sink, decode_nsys_jax_table.name, read_facts, err);
+}
+
+#define RANGES "nvtx_gpu_proj_trace/trace.parquet"
+
+static const char *const beside_names[BESIDE_MAX][4] = {
+    {"report_nvtx_pushpop_trace.csv.xz", "report_nvtx_pushpop_trace.csv",
+     "report_nvtx_pushpop_trace.csv.gz", "report_nvtx_pushpop_trace.csv.zst"},
+    {"thread-metadata.parquet"},
+};
+
+/* `*ret_before`: the directory, with its slash, below which the path has this end. */
+static bool cut_end(struct str path, struct str end, struct str *ret_before)
+{
+    *ret_before = path;
+    if (!str_ends(path, end))
+        return false;
+    ret_before->count -= end.count;
+    return ret_before->count == 0 || ret_before->at[ret_before->count - 1] == '/';
+}
+
+bool decode_beside(struct str path, uint32_t file, uint32_t choice, struct arena *arena,
+                   struct str *ret)
+{
+    struct str directory;
+
+    if (file >= BESIDE_MAX || choice >= COUNT(beside_names[0]) ||
+        beside_names[file][choice] == NULL ||
+        (!cut_end(path, STR(RANGES), &directory) &&
+         !cut_end(path, STR(RANGES COLD_SUFFIX), &directory)))
+        return false;
+    *ret = str_format(arena, "%.*s%s", STR_ARG(directory), beside_names[file][choice]);
+    return true;
+}
+
+bool decode_reads_beside(struct str path)
+{
+    struct str ignored;
+
+    return cut_end(path, STR(RANGES), &ignored) || cut_end(path, STR(RANGES COLD_SUFFIX), &ignored);
+}
+
+bool decode_read_with(struct str path, struct arena *arena, struct str *ret)
+{
+    struct str directory;
+
+    for (size_t file = 0; file < BESIDE_MAX; file++)
+        for (size_t choice = 0;
+             choice < COUNT(beside_names[0]) && beside_names[file][choice] != NULL; choice++)
+            if (cut_end(path, str_of(beside_names[file][choice]), &directory)) {
+                *ret = str_format(arena, "%.*s" RANGES, STR_ARG(directory));
+                return true;
+            }
+    return false;
 }
 
 const struct decoder decode_nsys_jax = {

@@ -26,12 +26,18 @@ void decode_any(const struct any_input *any)
 {
     struct arena *arena = arena_create();
     struct memory_blocks *blocks = memory_blocks_create(arena);
-    struct input input;
+    struct input input, beside;
     struct trace trace;
     struct error err = {0}, open_err = {0};
 
     if (input_open(any->name, any->bytes, NULL, arena, &input, &err) != OK)
         abort();
+    if (any->beside_name.count > 0) {
+        if (input_open(any->beside_name, any->beside, NULL, arena, &beside, &err) != OK)
+            abort();
+        input.beside = &beside;
+        input.beside_count = 1;
+    }
     if (!any->may_be_packed)
         input.packing = PACKING_NONE;
     decode_identify(&input);
@@ -43,5 +49,7 @@ void decode_any(const struct any_input *any)
     if (status == OK && any->look != NULL)
         any->look(&trace);
     input_close(&input);
+    if (any->beside_name.count > 0)
+        input_close(&beside);
     arena_destroy(arena);
 }

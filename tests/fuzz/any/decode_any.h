@@ -11,6 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *at, size_t count);
 struct any_input {
     struct str name; /* of the file */
     struct bytes bytes;
+    struct str beside_name; /* of a file that is read together with it; "" none */
+    struct bytes beside;
     const struct decoder *decoder;
     bool may_be_packed;                      /* else they stand as they are: unpacking has a target
                                                 of its own */

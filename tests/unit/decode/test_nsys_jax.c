@@ -120,6 +120,108 @@ static void table_alone(void **state)
     arena_destroy(arena);
 }
 
+/* The table beside a report, as both lie in a directory; `count` bytes of the report. */
+static const struct trace *with_report(const char *report, size_t count, struct arena *arena,
+                                       struct error *err)
+{
+    struct bytes bytes = seed(report, arena);
+    struct input beside = {0};
+    struct str name = str_ends(str_of(report), STR(".xz")) ? STR("report_nvtx_pushpop_trace.csv.xz")
+                                                           : STR("report_nvtx_pushpop_trace.csv");
+
+    bytes.count = count < bytes.count ? count : bytes.count;
+    if (input_open(name, bytes, NULL, arena, &beside, err) != OK)
+        return NULL;
+    const struct trace *trace =
+        decoded_with(NULL, STR("trace.parquet"), seed("parquet/gzip-dictionary-2", arena), &beside,
+                     1, arena, err);
+    input_close(&beside);
+    return trace;
+}
+
+static void directory(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *report, *tail; /* what stands behind the ranges of the device */
+    } rows[] = {
+        {"jax_report/plain.xz",
+         "process 7 / thread (8)\n  5000 +4000 TSL:XlaModule:#hlo_module=jit_f,program_id=1#\nnote "
+         "odd-rows 1 Rows without a name, which are totals of a process, are left out.\n"},
+        {"jax_report/quoted",
+         "process 7 / thread (8)\n  26940828778000 +83320285000 "
+         "TSL:XlaCompile:#module=jit__psum,program_id=1#\n    26940828800000 +100000 a \"\"b\"\", "
+         "c\nnote odd-rows 2 Rows of a report without times or a thread are left out.\nnote "
+         "odd-rows 1 Rows without a name, which are totals of a process, are left out.\n"},
+        {"jax_report/other.xz",
+         "note no-report 1 Only ranges with work on a device are known: of compilations, some or "
+         "all are missing. The others are in the report (report_nvtx_pushpop_trace.csv.xz), which "
+         "is read where it lies in the directory above this table's.\nnote odd-rows 1 Rows "
+         "without a name, which are totals of a process, are left out.\n"},
+    };
+
+    for (size_t at = 0; at < COUNT(rows); at++) {
+        struct arena *arena = arena_create();
+        struct error err = {0};
+        char want[2000];
+
+        snprintf(want, sizeof want,
+                 "/device:GPU:0 / NVTX\n  1000000 +5000 one [derived] {gpu_ops: 1}\n  3000000 "
+                 "+7000 two [derived] {gpu_ops: 1}\n  4000000 +8000 one [derived] {gpu_ops: "
+                 "1}\n%s",
+                 rows[at].tail);
+        CHECK_PICTURE(rows[at].report, with_report(rows[at].report, SIZE_MAX, arena, &err),
+                      PICTURE_ARGS | PICTURE_NOTES, want);
+        arena_destroy(arena);
+    }
+}
+
+/* Whatever is left of the report, the table is shown. */
+static void directory_with_a_cut_report(void **state)
+{
+    (void)state;
+    static const char *const reports[] = {"jax_report/quoted", "jax_report/quoted.xz"};
+
+    for (size_t report = 0; report < COUNT(reports); report++)
+        for (size_t count = 1; count < 400; count++) {
+            struct arena *arena = arena_create();
+            struct error err = {0};
+            const struct trace *trace = with_report(reports[report], count, arena, &err);
+
+            CHECK_OK(reports[report], err.code, &err);
+            CHECK("ranges of the device", trace->slice_count >= 3);
+            arena_destroy(arena);
+        }
+}
+
+static void what_is_read_together(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *beside, *with;
+    } rows[] = {
+        {"a/nvtx_gpu_proj_trace/trace.parquet", "a/report_nvtx_pushpop_trace.csv.xz", NULL},
+        {"nvtx_gpu_proj_trace/trace.parquet.zst", "report_nvtx_pushpop_trace.csv.xz", NULL},
+        {"a/my_nvtx_gpu_proj_trace/trace.parquet", NULL, NULL},
+        {"trace.parquet", NULL, NULL},
+        {"a/report_nvtx_pushpop_trace.csv", NULL, "a/nvtx_gpu_proj_trace/trace.parquet"},
+        {"thread-metadata.parquet", NULL, "nvtx_gpu_proj_trace/trace.parquet"},
+        {"a/old_thread-metadata.parquet", NULL, NULL},
+    };
+
+    for (size_t at = 0; at < COUNT(rows); at++) {
+        struct arena *arena = arena_create();
+        struct str path = str_of(rows[at].path), beside = STR(""), with = STR("");
+
+        (void)decode_beside(path, 0, 0, arena, &beside);
+        (void)decode_read_with(path, arena, &with);
+        CHECK_STR(rows[at].path, beside, rows[at].beside == NULL ? "" : rows[at].beside);
+        CHECK_STR(rows[at].path, with, rows[at].with == NULL ? "" : rows[at].with);
+        CHECK_INT(rows[at].path, decode_reads_beside(path), rows[at].beside != NULL);
+        arena_destroy(arena);
+    }
+}
+
 static void archive_of_one_file(void **state)
 {
     (void)state;
@@ -165,6 +267,9 @@ int main(void)
         cmocka_unit_test(archive),
         cmocka_unit_test(archive_with_two_of_each),
         cmocka_unit_test(table_alone),
+        cmocka_unit_test(directory),
+        cmocka_unit_test(directory_with_a_cut_report),
+        cmocka_unit_test(what_is_read_together),
         cmocka_unit_test(archive_of_one_file),
         cmocka_unit_test(damage),
         cmocka_unit_test_prestate(damage, (void *)(uintptr_t) "zip/nsys-jax-launchers"),
