@@ -301,7 +301,7 @@ part_tarball() {
   local bin
   bin=$(cd "$at" && ls -d opt/jviewd-*/bin)
   check "tarball: $(inside "/$bin/jviewd" --version)" inside "/$bin/jviewd" top step_1000 --profile-dir /profiles
-  check "tarball: programs and libraries below 11 MB" below "$at/$bin/.." 11000000
+  check "tarball: programs and libraries below 10 MB" below "$at/$bin/.." 10000000
   check "tarball: needs no newer glibc than 2.34" old_glibc "$at/$bin/.."
   check "tarball: says what is inside" told_inside "$at/$bin/.."
   check "tarball: serves" answers "/$bin/jviewd" --profile-dir /profiles --port auto

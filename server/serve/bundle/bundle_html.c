@@ -340,23 +340,27 @@ enum status bundle_html(struct request *req, const struct run_record *run,
                         const struct run_traces *traces, struct reply *reply, struct error *err)
 {
     static const char mark[] = "<!--answers-->";
-    const struct asset *page = find_page();
-    const uint8_t *at =
-        page == NULL ? NULL : memmem(page->bytes.at, page->bytes.count, mark, sizeof mark - 1);
+    const struct asset *asset = find_page();
+    struct text text = {0};
     struct writing writing = {.req = req, .run = run, .out = &reply->body};
 
+    enum status status = asset == NULL ? OK : asset_put(asset, &text, err);
+    struct str page = str_copy(req->arena, text_str(&text));
+    text_free(&text);
+    TRY(status);
+    const char *at = page.count == 0 ? NULL : memmem(page.at, page.count, mark, sizeof mark - 1);
     if (at == NULL)
         return fail(err, ERR_UNSUPPORTED, "this program was built without the standalone page");
-    size_t before = (size_t)(at - page->bytes.at), after = before + sizeof mark - 1;
+    size_t before = (size_t)(at - page.at), after = before + sizeof mark - 1;
     reply->status = 200;
     reply->type = "text/html; charset=utf-8";
     reply_header(reply, STR("Content-Disposition"), attachment(req->arena, run->name, ".html"));
-    text_put(writing.out, (const char *)page->bytes.at, before);
+    text_put(writing.out, page.at, before);
     text_puts(writing.out, "<script type=\"application/json\" id=\"answers\">");
     writing.json = json_into(writing.out);
     put_contents(&writing, traces);
     text_puts(writing.out, "</script>");
-    text_put(writing.out, (const char *)page->bytes.at + after, page->bytes.count - after);
+    text_put(writing.out, page.at + after, page.count - after);
     if (is_stopping(&writing))
         return fail(err, ERR_CANCELLED, "the server is stopping");
     return OK;

@@ -25,12 +25,13 @@ static enum status send(struct request *req, struct reply *reply, struct str pat
         return fail(err, ERR_NOT_FOUND, "this program contains no %.*s", STR_ARG(path));
     reply->status = 200;
     reply->type = asset->mime;
-    reply->borrowed = asset->bytes;
     reply_header(reply, STR("Vary"), STR("Accept-Encoding"));
-    if (asset->gzip.count > 0 && encoding_accepted(req, STR("gzip"))) {
-        reply->borrowed = asset->gzip;
+    if (asset->is_gzip && !encoding_accepted(req, STR("gzip")))
+        TRY(asset_put(asset, &reply->body, err));
+    else
+        reply->borrowed = asset->stored;
+    if (asset->is_gzip && reply->borrowed.count > 0)
         reply_header(reply, STR("Content-Encoding"), STR("gzip"));
-    }
     if (immutable)
         reply_header(reply, STR("Cache-Control"), STR("public, max-age=31536000, immutable"));
     return OK;
