@@ -86,6 +86,8 @@ MUST_CHECK enum status collectives_find(const struct run_traces *run,
                                         const struct restriction *restriction, struct arena *arena,
                                         struct collectives *ret, struct error *err);
 
+struct steps; /* analyse/steps/steps.h */
+
 /* For tables of hosts and devices: who waited, and who let wait. */
 struct device_waits {
     uint32_t host;
@@ -109,14 +111,17 @@ MUST_CHECK enum status collectives_table(const struct run_traces *run,
                                          const struct restriction *restriction, struct str by,
                                          const struct page *page, struct arena *arena,
                                          struct table *ret, struct error *err);
-/* Each execution of what is asked for (name=): who came when. */
+/* Each execution of what is asked for (name=): who came when. `all_steps` of the run, or NULL where
+ * they are not found yet. */
 MUST_CHECK enum status collectives_arrivals(const struct run_traces *run,
                                             const struct restriction *restriction,
-                                            const struct page *page, struct arena *arena,
-                                            struct table *ret, struct error *err);
+                                            const struct steps *all_steps, const struct page *page,
+                                            struct arena *arena, struct table *ret,
+                                            struct error *err);
 /* The same of collectives that were found; and those of all that rules are asked about. */
 MUST_CHECK enum status collectives_of(const struct run_traces *run, const struct collectives *found,
-                                      struct str by, const struct page *page, struct arena *arena,
+                                      const struct steps *all_steps, struct str by,
+                                      const struct page *page, struct arena *arena,
                                       struct table *ret, struct error *err);
 struct memo;
 MUST_CHECK enum status memo_collectives(struct memo *memo, const struct collectives **ret,

@@ -121,7 +121,8 @@ static uint32_t *number_turns(const struct collectives *found, struct arena *are
 }
 
 enum status collectives_arrivals(const struct run_traces *run,
-                                 const struct restriction *restriction, const struct page *page,
+                                 const struct restriction *restriction,
+                                 const struct steps *all_steps, const struct page *page,
                                  struct arena *arena, struct table *ret, struct error *err)
 {
     struct collectives found;
@@ -138,5 +139,5 @@ enum status collectives_arrivals(const struct run_traces *run,
     source.row_count = found.run_count;
     TRY(table_order(&source, page->sort, "name,turn,group,host,device", arena, &order, err));
     table_fill(&source, order, page, arena, ret);
-    return collectives_note(run, &found, arena, ret, err);
+    return collectives_note(run, &found, all_steps, arena, ret, err);
 }

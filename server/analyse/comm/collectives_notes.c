@@ -66,14 +66,14 @@ static void note_clocks(const struct run_traces *run, const struct collectives *
 
 /* Steps, their breakdown and the hosts in them tell of what lies in counted steps alone. */
 static enum status note_steps(const struct run_traces *run, const struct collectives *found,
-                              struct arena *arena, struct answer_note *notes, struct table *ret,
-                              struct error *err)
+                              const struct steps *all_steps, struct arena *arena,
+                              struct answer_note *notes, struct table *ret, struct error *err)
 {
     struct step_places places;
     uint64_t count = 0;
     int64_t outside_ps = 0;
 
-    TRY(step_places_find(run, NULL, arena, &places, err));
+    TRY(step_places_find(run, all_steps, arena, &places, err));
     for (uint32_t i = 0; i < found->run_count && places.count > 0; i++) {
         const struct collective_run *one = &found->runs[i];
         const struct step *step = step_at(&places, one->host, one->start_ps);
@@ -94,7 +94,8 @@ static enum status note_steps(const struct run_traces *run, const struct collect
 }
 
 enum status collectives_note(const struct run_traces *run, const struct collectives *found,
-                             struct arena *arena, struct table *ret, struct error *err)
+                             const struct steps *all_steps, struct arena *arena, struct table *ret,
+                             struct error *err)
 {
     struct answer_note *notes = arena_array(arena, struct answer_note, NOTES_MAX);
     uint64_t unknown = 0;
@@ -106,7 +107,7 @@ enum status collectives_note(const struct run_traces *run, const struct collecti
                  STR("the selection holds no communication between devices"), 1);
         return OK;
     }
-    TRY(note_steps(run, found, arena, notes, ret, err));
+    TRY(note_steps(run, found, all_steps, arena, notes, ret, err));
     if (found->wait_reason != NULL)
         add_note(
             ret, notes, "waits-unknown", NOTE_INFO, STR(""),

@@ -57,7 +57,8 @@ void collectives_rows(const struct run_traces *run, const struct collectives *co
 /* Notes: how clocks are apart, what lies outside of counted steps, why waits or sizes are not
  * known, what bandwidths mean. */
 MUST_CHECK enum status collectives_note(const struct run_traces *run,
-                                        const struct collectives *found, struct arena *arena,
+                                        const struct collectives *found,
+                                        const struct steps *all_steps, struct arena *arena,
                                         struct table *ret, struct error *err);
 
 #endif

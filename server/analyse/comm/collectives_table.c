@@ -269,8 +269,8 @@ static struct cell row_cell(const void *data, uint32_t index, uint32_t column)
 }
 
 enum status collectives_of(const struct run_traces *run, const struct collectives *found,
-                           struct str by, const struct page *page, struct arena *arena,
-                           struct table *ret, struct error *err)
+                           const struct steps *all_steps, struct str by, const struct page *page,
+                           struct arena *arena, struct table *ret, struct error *err)
 {
     struct shown shown = {.run = run, .found = found, .arena = arena};
     struct table_source source = {
@@ -287,7 +287,7 @@ enum status collectives_of(const struct run_traces *run, const struct collective
     ret->by = by.count > 0 ? by : STR("op");
     ret->total_ps = shown.rows.total_ps;
     ret->total_self_ps = shown.rows.exposed_ps;
-    return collectives_note(run, found, arena, ret, err);
+    return collectives_note(run, found, all_steps, arena, ret, err);
 }
 
 enum status collectives_table(const struct run_traces *run, const struct restriction *restriction,
@@ -297,5 +297,5 @@ enum status collectives_table(const struct run_traces *run, const struct restric
     struct collectives found;
 
     TRY(collectives_find(run, restriction, arena, &found, err));
-    return collectives_of(run, &found, by, page, arena, ret, err);
+    return collectives_of(run, &found, NULL, by, page, arena, ret, err);
 }

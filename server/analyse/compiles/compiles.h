@@ -86,9 +86,10 @@ struct str compiles_missing(const struct run_traces *run);
  * later_ps share, a column a phase (trace_ps ... other_ps), backend_ps steps change changed slice
  * start_ps. "compile": function module program_id host track slice start_ps dur_ps total_ps share,
  * phases, backend_ps step nth cached change changed. Default sort: "-total_ps,start_ps" and
- * "start_ps". */
+ * "start_ps". `all` steps of the run, or NULL. */
 MUST_CHECK enum status compiles_table(const struct run_traces *run,
-                                      const struct restriction *restriction, struct str by,
+                                      const struct restriction *restriction,
+                                      const struct steps *all, struct str by,
                                       const struct page *page, struct arena *arena,
                                       struct table *ret, struct error *err);
 

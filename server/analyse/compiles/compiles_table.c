@@ -365,8 +365,8 @@ static uint32_t join_functions(const struct compiles *compiles, struct arena *ar
 }
 
 enum status compiles_table(const struct run_traces *run, const struct restriction *restriction,
-                           struct str by, const struct page *page, struct arena *arena,
-                           struct table *ret, struct error *err)
+                           const struct steps *all, struct str by, const struct page *page,
+                           struct arena *arena, struct table *ret, struct error *err)
 {
     bool each = str_equal(by, STR("compile"));
     struct compiles *compiles = arena_new(arena, struct compiles);
@@ -382,7 +382,7 @@ enum status compiles_table(const struct run_traces *run, const struct restrictio
     *ret = (struct table){0};
     if (!each && by.count > 0 && !str_equal(by, STR("function")))
         return fail(err, ERR_INVALID, "by is function or compile");
-    TRY(compiles_find(run, restriction, NULL, arena, compiles, err));
+    TRY(compiles_find(run, restriction, all, arena, compiles, err));
     *rows = (struct compile_rows){.run = run, .compiles = compiles, .arena = arena};
     for (uint32_t i = 0; i < compiles->count; i++)
         ps_add(&rows->total_ps, compile_total(&compiles->items[i]));

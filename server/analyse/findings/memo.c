@@ -90,6 +90,8 @@ static enum status make_all_steps(struct memo *memo, const void **ret, struct er
     struct steps *steps = arena_new(memo->arena, struct steps);
 
     *ret = steps;
+    if (memo->find_steps != NULL)
+        return memo->find_steps(memo->find_steps_data, memo->run, memo->arena, steps, err);
     return steps_find(memo->run, &everything, memo->arena, steps, err);
 }
 
@@ -102,24 +104,25 @@ enum status memo_all_steps(struct memo *memo, const struct steps **ret, struct e
     return OK;
 }
 
-/* Are these the steps that are found where nothing is asked? */
-static bool asks_for_all_steps(const struct restriction *asked)
+/* Of what a question says of steps, their family and expression change which there are. */
+static bool are_of_all_steps(const struct restriction *asked)
 {
-    return !asked->has_window && asked->host_count == 0 && asked->step_range_count == 0 &&
-           asked->family.count == 0 && asked->step_regex.count == 0;
+    return asked->family.count == 0 && asked->step_regex.count == 0;
 }
 
 static enum status find_steps(struct memo *memo, struct steps *ret, struct error *err)
 {
     const struct steps *all;
 
-    if (!asks_for_all_steps(memo->restriction))
+    if (!are_of_all_steps(memo->restriction))
         return steps_find(memo->run, memo->restriction, memo->arena, ret, err);
     TRY(memo_all_steps(memo, &all, err));
     *ret = *all;
+    ret->owners = NULL; /* they name all of them */
     ret->items = arena_array(memo->arena, struct step, all->count);
     if (all->count > 0)
         memcpy(ret->items, all->items, all->count * sizeof *ret->items);
+    steps_keep_asked(memo->run, memo->restriction, memo->arena, ret);
     return OK;
 }
 

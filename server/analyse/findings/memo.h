@@ -32,10 +32,16 @@ struct fact {
     struct error err;
 };
 
+/* All steps of the run, maybe without `owners`, as steps_find finds them where nothing is asked. */
+typedef enum status memo_find_steps(void *data, const struct run_traces *run, struct arena *arena,
+                                    struct steps *ret, struct error *err);
+
 struct memo {
     const struct run_traces *run;
     const struct restriction *restriction;
     struct arena *arena;
+    memo_find_steps *find_steps; /* NULL: they are found here */
+    void *find_steps_data;
     struct fact made[FACTS_MAX];
     uint32_t made_count;
 };
@@ -53,10 +59,10 @@ struct selections {
 MUST_CHECK enum status memo_selections(struct memo *memo, const struct selections **ret,
                                        struct error *err);
 
-/* Of the whole run, whatever is asked; none is withdrawn. */
+/* Of the whole run, whatever is asked, maybe without `owners`; none is withdrawn. */
 MUST_CHECK enum status memo_all_steps(struct memo *memo, const struct steps **ret,
                                       struct error *err);
-/* With their breakdowns. */
+/* With their breakdowns, maybe without `owners`. */
 MUST_CHECK enum status memo_steps(struct memo *memo, const struct steps **ret, struct error *err);
 
 /* What every win is measured against. */

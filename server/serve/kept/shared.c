@@ -25,13 +25,65 @@ void shared_close(struct shared *shared)
     request_release(shared->holder.state);
 }
 
+/* Of what a question says of steps, their family and expression change which there are. */
+static bool steps_are_the_runs(const struct request *req, const struct run_traces *run,
+                               const struct restriction *restriction, struct hash128 *ret_key)
+{
+    const struct run_record *record = request_run_known(req);
+
+    return req->services->found_steps != NULL && restriction->family.count == 0 &&
+           restriction->step_regex.count == 0 && record != NULL &&
+           record->host_count == run->host_count &&
+           answer_key_of(STR("steps found"), record, ret_key);
+}
+
+static enum status find_all_steps(void *data, const struct run_traces *run, struct arena *arena,
+                                  struct steps *ret, struct error *err)
+{
+    struct request *req = data;
+    struct found_steps *found = req->services->found_steps;
+    struct hash128 key;
+
+    if (!steps_are_the_runs(req, run, &whole, &key))
+        return steps_find(run, &whole, arena, ret, err);
+    if (found_steps_get(found, key, run, arena, ret))
+        return OK;
+    TRY(steps_find(run, &whole, arena, ret, err));
+    if (!request_damaged(req))
+        found_steps_put(found, key, run, ret);
+    return OK;
+}
+
+static enum status find_steps(struct request *req, const struct run_traces *run,
+                              const struct restriction *restriction, struct steps *ret,
+                              struct error *err)
+{
+    struct hash128 key;
+
+    if (!steps_are_the_runs(req, run, restriction, &key))
+        return steps_find(run, restriction, req->arena, ret, err);
+    TRY(find_all_steps(req, run, req->arena, ret, err));
+    steps_keep_asked(run, restriction, req->arena, ret);
+    return OK;
+}
+
+static struct memo *create(struct request *req, const struct run_traces *run,
+                           const struct restriction *restriction)
+{
+    struct memo *memo = memo_create(run, restriction, req->arena);
+
+    memo->find_steps = find_all_steps;
+    memo->find_steps_data = req;
+    return memo;
+}
+
 static enum status analyse(struct shared *shared, struct error *err)
 {
     const struct run_traces *run;
 
     TRY(request_open(&shared->holder, &route_shared, err));
     TRY(request_traces(&shared->holder, &run, err));
-    shared->memo = memo_create(run, &whole, shared->holder.arena);
+    shared->memo = create(&shared->holder, run, &whole);
     return OK;
 }
 
@@ -72,38 +124,7 @@ struct memo *request_memo(struct request *req, const struct run_traces *run,
 {
     struct memo *memo = request_shared(req, run);
 
-    return memo != NULL ? memo : memo_create(run, restriction, req->arena);
-}
-
-/* Of what a question says of steps, their family and expression change which there are; files
- * beside the hosts may do so, too. */
-static bool steps_are_the_runs(const struct request *req, const struct run_traces *run,
-                               const struct restriction *restriction, struct hash128 *ret_key)
-{
-    const struct run_record *record = request_run_known(req);
-
-    return req->services->found_steps != NULL && run->other_count == 0 &&
-           restriction->family.count == 0 && restriction->step_regex.count == 0 && record != NULL &&
-           record->host_count == run->host_count &&
-           answer_key_of(STR("steps found"), record, ret_key);
-}
-
-static enum status find_steps(struct request *req, const struct run_traces *run,
-                              const struct restriction *restriction, struct steps *ret,
-                              struct error *err)
-{
-    struct found_steps *found = req->services->found_steps;
-    struct hash128 key;
-
-    if (!steps_are_the_runs(req, run, restriction, &key))
-        return steps_find(run, restriction, req->arena, ret, err);
-    if (!found_steps_get(found, key, run, req->arena, ret)) {
-        TRY(steps_find(run, &whole, req->arena, ret, err));
-        if (!request_damaged(req))
-            found_steps_put(found, key, run, ret);
-    }
-    steps_keep_asked(run, restriction, req->arena, ret);
-    return OK;
+    return memo != NULL ? memo : create(req, run, restriction);
 }
 
 enum status request_steps(struct request *req, const struct run_traces *run,
@@ -118,4 +139,18 @@ enum status request_steps(struct request *req, const struct run_traces *run,
     TRY(memo_steps(memo, &steps, err));
     *ret = *steps;
     return OK;
+}
+
+enum status request_all_steps(struct request *req, const struct run_traces *run,
+                              const struct steps **ret, struct error *err)
+{
+    struct memo *memo = request_shared(req, run);
+
+    if (memo != NULL)
+        return memo_all_steps(memo, ret, err);
+
+    struct steps *steps = arena_new(req->arena, struct steps);
+
+    *ret = steps;
+    return find_all_steps(req, run, req->arena, steps, err);
 }

@@ -35,4 +35,7 @@ struct memo *request_memo(struct request *req, const struct run_traces *run,
 MUST_CHECK enum status request_steps(struct request *req, const struct run_traces *run,
                                      const struct restriction *restriction, struct steps *ret,
                                      struct error *err);
+/* All steps of the run, maybe without `owners`, whatever is asked. */
+MUST_CHECK enum status request_all_steps(struct request *req, const struct run_traces *run,
+                                         const struct steps **ret, struct error *err);
 #endif

@@ -39,16 +39,19 @@ static enum status get_collectives(struct request *req, struct reply *reply, str
     struct page page;
     struct table table;
     struct collectives found;
+    const struct steps *steps;
     bool arrivals = request_is(req, "view", "arrivals");
 
     TRY(request_all_traces(req, &run, err));
     TRY(request_restriction(req, &restriction, err));
     TRY(request_page(req, &page, err));
+    TRY(request_all_steps(req, run, &steps, err));
     if (arrivals) {
-        TRY(collectives_arrivals(run, &restriction, &page, req->arena, &table, err));
+        TRY(collectives_arrivals(run, &restriction, steps, &page, req->arena, &table, err));
     } else {
         TRY(find(req, run, &restriction, &found, err));
-        TRY(collectives_of(run, &found, request_text(req, "by"), &page, req->arena, &table, err));
+        TRY(collectives_of(run, &found, steps, request_text(req, "by"), &page, req->arena, &table,
+                           err));
     }
     if (reply_table_text(req, reply, &table))
         return OK;

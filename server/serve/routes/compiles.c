@@ -3,6 +3,7 @@
 #include "analyse/compiles/compiles.h"
 
 #include "serve/answer/table_by.h"
+#include "serve/kept/shared.h"
 #include "serve/routes.h"
 
 static const struct param params[] = {
@@ -25,7 +26,11 @@ static enum status make(struct request *req, const struct run_traces *run,
                         const struct restriction *restriction, const struct page *page,
                         struct table *ret, struct error *err)
 {
-    return compiles_table(run, restriction, request_text(req, "by"), page, req->arena, ret, err);
+    const struct steps *all;
+
+    TRY(request_all_steps(req, run, &all, err));
+    return compiles_table(run, restriction, all, request_text(req, "by"), page, req->arena, ret,
+                          err);
 }
 
 static enum status get_compiles(struct request *req, struct reply *reply, struct error *err)
@@ -38,7 +43,7 @@ static const struct restriction whole = {0};
 static enum status make_view_of_run(const struct run_traces *run, const struct page *page,
                                     struct arena *arena, struct table *ret, struct error *err)
 {
-    return compiles_table(run, &whole, STR("compile"), page, arena, ret, err);
+    return compiles_table(run, &whole, NULL, STR("compile"), page, arena, ret, err);
 }
 
 static const struct view views[] = {

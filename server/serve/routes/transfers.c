@@ -28,9 +28,12 @@ static enum status find(struct request *req, const struct run_traces *run,
 {
     struct memo *memo = request_shared(req, run);
     const struct transfers *found;
+    const struct steps *steps;
 
-    if (memo == NULL)
-        return transfers_find(run, restriction, NULL, req->arena, ret, err);
+    if (memo == NULL) {
+        TRY(request_all_steps(req, run, &steps, err));
+        return transfers_find(run, restriction, steps, req->arena, ret, err);
+    }
     TRY(memo_transfers(memo, &found, err));
     *ret = *found;
     return OK;

@@ -3,6 +3,7 @@
  * gone; what is too much is not kept, what was asked longest ago leaves. */
 #include "unit/analyse/made_run.h"
 
+#include "analyse/findings/memo.h"
 #include "serve/kept/found_steps.h"
 
 enum { STEPS = 6, OPS_OF_STEP = 3 };
@@ -94,6 +95,75 @@ static void are_those_that_are_found(void **state)
     found_steps_destroy(NULL);
 }
 
+struct kept { /* steps that a memo is handed */
+    struct found_steps *found;
+    struct hash128 key;
+};
+
+static enum status find_kept(void *data, const struct run_traces *run, struct arena *arena,
+                             struct steps *ret, struct error *err)
+{
+    struct kept *kept = data;
+
+    (void)err;
+    assert_true(found_steps_get(kept->found, kept->key, run, arena, ret));
+    return OK;
+}
+
+/* The steps of a window, with their times, as a memo tells them. */
+static const struct steps *ask_memo(const struct made_run *run, const struct restriction *asked,
+                                    struct kept *kept)
+{
+    struct memo *memo = memo_create(&run->run, asked, run->made.arena);
+    const struct steps *ret;
+    struct error err = {0};
+
+    if (kept != NULL) {
+        memo->find_steps = find_kept;
+        memo->find_steps_data = kept;
+    }
+    CHECK_OK("memo", memo_steps(memo, &ret, &err), &err);
+    return ret;
+}
+
+static void check_times(const char *what, const struct steps *got, const struct steps *want)
+{
+    for (uint32_t i = 0; i < want->count && got->count == want->count; i++)
+        CHECK(what,
+              memcmp(&got->items[i].time, &want->items[i].time, sizeof want->items[i].time) == 0);
+}
+
+static void tell_any_window_alike(void **state)
+{
+    struct kept kept = {.found = found_steps_create(1 << 20), .key = {5, 6}};
+    struct dice dice = {.state = 3};
+    struct made_run run;
+    uint32_t some = 0;
+
+    (void)state;
+    make(&run);
+    struct steps all = find(&run, &whole);
+    found_steps_put(kept.found, kept.key, &run.run, &all);
+    for (int i = 0; i < 500; i++) {
+        int64_t from_ps = (int64_t)dice_below(&dice, 7000) - 500;
+        struct restriction asked = {.has_window = true,
+                                    .start_ps = from_ps,
+                                    .end_ps = from_ps + (int64_t)dice_below(&dice, 5000)};
+        struct steps want = find(&run, &asked);
+
+        want.owners = NULL;
+        steps_keep(&run.run, &want, run.made.arena);
+        check_same("found by the memo", ask_memo(&run, &asked, NULL), &want);
+        check_times("found by the memo", ask_memo(&run, &asked, NULL), &want);
+        check_same("kept", ask_memo(&run, &asked, &kept), &want);
+        check_times("kept", ask_memo(&run, &asked, &kept), &want);
+        some += want.count > 0 && want.count < all.count;
+    }
+    CHECK("windows of some steps", some > 100);
+    run_end(&run);
+    found_steps_destroy(kept.found);
+}
+
 static void leave_in_their_turn(void **state)
 {
     struct made_run run;
@@ -127,6 +197,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(are_those_that_are_found),
+        cmocka_unit_test(tell_any_window_alike),
         cmocka_unit_test(leave_in_their_turn),
     };
 

@@ -361,8 +361,8 @@ static void sums(void **state)
             int64_t sum_ps = 0, phases_ps = 0;
 
             CHECK_OK(by[i],
-                     compiles_table(&run.run, &everything, str_of(by[i]), &page, run.made.arena,
-                                    &table, &err),
+                     compiles_table(&run.run, &everything, NULL, str_of(by[i]), &page,
+                                    run.made.arena, &table, &err),
                      &err);
             for (uint32_t row = 0; row < table.row_count; row++) {
                 static const char *const phases[] = {"trace_ps",    "lower_ps",   "cache_ps",
@@ -412,9 +412,10 @@ static void nothing(void **state)
     run_begin(&run);
     run_slice(&run, run_thread(&run, "python"), 0, 10, "f", KIND_HOST);
     run_finish(&run);
-    CHECK_OK("empty",
-             compiles_table(&run.run, &everything, STR(""), &page, run.made.arena, &table, &err),
-             &err);
+    CHECK_OK(
+        "empty",
+        compiles_table(&run.run, &everything, NULL, STR(""), &page, run.made.arena, &table, &err),
+        &err);
     CHECK_INT("one note", table.note_count, 1);
     CHECK_STR("its kind", str_of(table.notes[0].kind), "no-compiles");
     CHECK_HAS("the reason", table.notes[0].message.at, "nothing was compiled");
