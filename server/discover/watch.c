@@ -185,6 +185,12 @@ static void read_events(struct watch *watch, struct burst *burst)
             at += sizeof *event + event->len;
         }
     }
+    if (count == 0 || errno == EAGAIN || errno == EINTR)
+        return;
+    /* What happened is not known, and the next read may fail as well. */
+    disarm(watch);
+    watch->reason = "changes that inotify has cannot be read";
+    gather(burst, "");
 }
 
 enum woken { WOKEN_TIME, WOKEN_EVENTS, WOKEN_CALL };
@@ -200,9 +206,12 @@ static enum woken wait_once(struct watch *watch, int64_t timeout_ms)
 
     if (poll(fds, COUNT(fds), timeout) <= 0)
         return WOKEN_TIME;
-    if (fds[0].revents != 0 && read(watch->wake_fd, &calls, sizeof calls) == sizeof calls)
-        return WOKEN_CALL;
-    return WOKEN_EVENTS;
+    if (fds[0].revents == 0)
+        return WOKEN_EVENTS;
+    ssize_t count = read(watch->wake_fd, &calls, sizeof calls);
+
+    (void)count; /* called it is, read or not */
+    return WOKEN_CALL;
 }
 
 /* A burst ends with a pause; an endless one is told all the same. */

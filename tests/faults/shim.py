@@ -11,7 +11,7 @@ import subprocess
 SOURCE = pathlib.Path(__file__).resolve().parent.parent / "shims/fail.c"
 ALLOC, OPEN, READ, WRITE, SYNC, NAME, MAP, SIZE, STAT, START, OTHER = (1 << bit for bit in range(11))
 FILES = OPEN | READ | WRITE | SYNC | NAME | MAP | SIZE
-FAILS, IS_SHORT, IS_INTERRUPTED, FAILS_ON = range(4)
+FAILS, IS_SHORT, IS_INTERRUPTED, FAILS_ON, IS_STALE = range(5)
 PAGE_BYTES = 4096
 
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each allocation and each call on files of a server fails once, in turn, while it scans, indexes, answers, takes a note, an upload and a
 capture; and of `prune`. It lives on, or says why it does not start; what it answers is right, or says what it lacks; what was acknowledged
-stays; a moment later all is as it should be, and no descriptor more is open than without the failure.
+stays; a moment later all is as it should be, and no descriptor more is open than without the failure. Where all calls of a kind fail from
+one on it does the same when they no longer do; only a server that gets no memory at all ends, with a sentence, and the next one is sound.
 
 JVIEWD_TORTURES is how many passes each session has (5), spread over its calls; JVIEWD_TORTURES_SEED another series; 0: every call.
 """
@@ -12,8 +13,10 @@ import os
 import pathlib
 import random
 import shutil
+import signal
 import sqlite3
 import subprocess
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -26,7 +29,7 @@ SEED = int(os.environ.get("JVIEWD_TORTURES_SEED", "1"))
 JSON = {"Content-Type": "application/json"}
 BYTES = {"Content-Type": "application/octet-stream"}
 DESCRIPTORS_SLACK = 2  # a directory that is being read, a connection that is being closed
-START_S, ASK_S = 30, 60
+START_S, OPENS_S, ASK_S = 30, 20, 60
 HEALS_S = 60  # a second try comes 5 s after the first, and a busy machine takes its time
 
 
@@ -56,10 +59,13 @@ class Served:
                    "--data-dir", place.dir / "data", f"--allow-capture={address}", "--workers", "1"]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log, text=True, env={**os.environ, **env})
         self.url = None
+        late = threading.Timer(OPENS_S, self.process.terminate)  # one that may not write tells nobody where it listens
+        late.start()
         for line in self.process.stdout:
             if line.strip().startswith("open "):
                 self.url = line.split()[1].rstrip("/")
                 break
+        late.cancel()
 
     def words(self):
         return pathlib.Path(self.log.name).read_text(errors="replace").strip()
@@ -83,6 +89,10 @@ class Served:
 
     def descriptors(self):
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+
+    def ended_without_memory(self):
+        """It waits some seconds for memory, says that there is none, and ends."""
+        return self.process.poll() == -signal.SIGABRT and "out of memory" in self.words()
 
     def end(self):
         if self.process.poll() is None:
@@ -156,7 +166,8 @@ class ServerSession(Session):
         server, wrong, sure, perhaps = Served(self.place, self.profiler.address, self.shim.env), [], ["first"], ["second"]
         if server.url is None:
             code = server.process.wait(START_S)
-            if code <= 0 or not server.words():
+            without_words = way == shim.FAILS_ON and (kinds & shim.WRITE and code == 0 or server.ended_without_memory())
+            if not without_words and (code <= 0 or not server.words()):
                 wrong.append(f"it did not start: exit {code}, {server.words()[-200:]!r}")
         else:
             sure, perhaps = self.asked(server, wrong)
@@ -164,8 +175,13 @@ class ServerSession(Session):
         self.shim.page[8:16] = bytes(8)  # nothing fails any more
         if server.url is not None:
             until = time.monotonic() + HEALS_S
-            while (lacks := self.is_healed(server, sure, perhaps)) and time.monotonic() < until and server.process.poll() is None:
+            while (lacks := self.is_healed(server, sure, perhaps)) and time.monotonic() < until:
                 time.sleep(0.2)
+                if way == shim.FAILS_ON and server.ended_without_memory():
+                    server.end()
+                    server = Served(self.place, self.profiler.address, {})
+                elif server.process.poll() is not None:
+                    break
             if server.process.poll() is not None:
                 wrong.append(f"the server ended with {server.process.returncode}: {server.words()[-300:]!r}")
             elif lacks:
@@ -207,7 +223,10 @@ def torture(session, way, kinds, dice):
     session.asked(server, [])
     assert server.end() == 0
     count, tried, wrong = session.shim.count(), 0, []
-    for at in chosen(count, dice):
+    places = chosen(count, dice)
+    if way == shim.FAILS_ON:
+        places = places[1::2]  # each takes half a minute: what is refused is tried again after a pause
+    for at in places:
         found = session.passes(at, way, kinds)
         tried += found is not None
         wrong += found or []
@@ -229,6 +248,9 @@ def a_server_lives_on(place):
     torture(session, shim.FAILS, session.kinds, dice)
     torture(session, shim.IS_SHORT, shim.READ | shim.WRITE, dice)
     torture(session, shim.IS_INTERRUPTED, shim.READ | shim.WRITE | shim.OPEN, dice)
+    torture(session, shim.IS_STALE, shim.READ | shim.OPEN | shim.STAT, dice)
+    for kinds in session.kinds_alone():
+        torture(session, shim.FAILS_ON, kinds, dice)
 
 
 def prune_removes_what_it_says(place):

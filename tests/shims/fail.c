@@ -103,7 +103,9 @@ static int is_hit(uint32_t kind, const char *what, const void *caller)
 
 static int errno_of(int otherwise)
 {
-    return page->way == SHIM_IS_INTERRUPTED ? EINTR : otherwise;
+    return page->way == SHIM_IS_INTERRUPTED ? EINTR
+           : page->way == SHIM_IS_STALE     ? ESTALE
+                                            : otherwise;
 }
 
 /* A function that fails by a value and errno. */

@@ -39,6 +39,7 @@ enum shim_way {
     SHIM_IS_SHORT = 1,       /* half of it is read or written */
     SHIM_IS_INTERRUPTED = 2, /* EINTR */
     SHIM_FAILS_ON = 3,       /* this one and all that follow */
+    SHIM_IS_STALE = 4,       /* ESTALE, as of a file server that was started anew */
 };
 
 struct shim_page {
