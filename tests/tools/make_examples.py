@@ -7,7 +7,10 @@ gives and the tests hold the examples to.
 """
 
 import json
+import pathlib
+import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "http"))
 import common
 import harness
 import openapi
