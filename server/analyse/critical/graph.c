@@ -21,6 +21,8 @@ static const struct {
     [EDGE_DEVICE] = {"device-done", "the wait ended after the device's last work"},
     [EDGE_QUEUE] = {"queue", "the wait ended after the last load on another thread"},
     [EDGE_HANDOVER] = {"handover", "another thread ran out of work just before"},
+    [EDGE_CREATED] = {"created", "another thread made a thread just before"},
+    [EDGE_CALLER] = {"caller", "a slice of another thread contains the driver's call"},
     [EDGE_TRANSFER] = {"transfer", "they are halves of one asynchronous op"},
     [EDGE_BESIDE] = {"other-stream", "it was the last to end on another stream of the device"},
     [EDGE_COLLECTIVE] = {"collective", "no participant ends before the last one has begun"},

@@ -26,6 +26,8 @@
  *   device-done    the last work of a device                 the wait's name does not say so
  *   queue          what a thread that loads data did         always
  *   handover       a thread that rests since it went on      always: by time
+ *   created        the call that made the thread             always: by time
+ *   caller         the slice that contains a driver's call   always: by time
  *   transfer       the asynchronous half that it awaits      names do not tell
  *   other-stream   what ended last on the device             always
  *   collective     the last that came to it                  always: by name, turn and overlap
@@ -51,6 +53,8 @@ enum edge_kind {
     EDGE_DEVICE,
     EDGE_QUEUE,
     EDGE_HANDOVER,
+    EDGE_CREATED,
+    EDGE_CALLER,
     EDGE_TRANSFER,
     EDGE_BESIDE,
     EDGE_COLLECTIVE,

@@ -332,6 +332,9 @@ void graph_add_begins(struct graph_maker *maker, uint32_t index)
         graph_guess_rest(maker, index, free_ps);
     if (lane->kind == LANE_THREAD && lane->pool && free_ps < graph->nodes[index].start_ps)
         add_core(maker, index);
+    if (lane->kind == LANE_THREAD && free_ps < graph->nodes[index].start_ps &&
+        ready_last(graph, index) <= free_ps)
+        graph_add_sender(maker, index, free_ps);
     if (lane->kind == LANE_ORDER && free_ps < graph->nodes[index].start_ps)
         add_beside(maker, index, latest(ready_last(graph, index), latest(free_ps, sent_ps)));
 }

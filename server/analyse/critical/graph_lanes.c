@@ -7,6 +7,16 @@
 #include "analyse/scan/scan.h"
 #include "base/bisect.h"
 
+/* What a profiler took of a thread's time counts there, for what came next waited for it. */
+static bool is_overhead(const struct trace *trace, track_id id)
+{
+    const struct track *track = &trace->tracks[id];
+
+    return track->kind == TRACK_THREAD && track->device < 0 && !track->derived &&
+           host_thread_of(trace, id) != id &&
+           str_equal(trace_name(trace, track->name), STR("Profiler overhead"));
+}
+
 /* The lane of a track, if it has any; `ret_of` the track that stands for it. */
 static bool lane_kind_of(const struct trace *trace, track_id id, enum lane_kind *ret,
                          track_id *ret_of)
@@ -20,7 +30,7 @@ static bool lane_kind_of(const struct trace *trace, track_id id, enum lane_kind 
         *ret = LANE_ORDER;
     else if (track->role == ROLE_ASYNC_OPS && !track->derived && track->device >= 0)
         *ret = LANE_ASYNC;
-    else if (tells_of_host(trace, id)) {
+    else if (tells_of_host(trace, id) || is_overhead(trace, id)) {
         *ret = LANE_THREAD;
         *ret_of = host_thread_of(trace, id);
     } else

@@ -9,6 +9,7 @@
  *   graph_arrows.c       which nodes arrows lead to
  *   graph_edges.c        begins
  *   graph_waits.c        ends of threads' waits, and of dones
+ *   graph_threads.c      begins of threads, by others
  *   graph_needs.c        ops whose results an op takes
  *   graph_collectives.c  ends of collectives
  *   graph.c              all of it, step by step
@@ -162,6 +163,8 @@ void graph_add_edge(struct step_graph *graph, struct graph_edge edge, int64_t re
 void graph_add_begins(struct graph_maker *maker, uint32_t node);
 /* The edges of one that begins after a rest, for nothing that is recorded; of its own rest. */
 void graph_guess_rest(struct graph_maker *maker, uint32_t node, int64_t free_ps);
+/* What another thread had to do with the begin of a thread's node, after all that is told. */
+void graph_add_sender(struct graph_maker *maker, uint32_t node, int64_t free_ps);
 /* What began an asynchronous node. */
 void graph_add_started(struct graph_maker *maker, uint32_t node);
 void graph_add_waits(struct graph_maker *maker, uint32_t node);

@@ -41,6 +41,8 @@ enum piece_kind gap_kind(enum edge_kind edge, int64_t gap_ps)
     case EDGE_ARROW:
     case EDGE_POOL:
     case EDGE_HANDOVER:
+    case EDGE_CREATED:
+    case EDGE_CALLER:
         return PIECE_SCHEDULING;
     case EDGE_THREAD:
     case EDGE_STREAM:

@@ -237,6 +237,105 @@ static void arrows_lead_between_threads(void **state)
     run_end(&run);
 }
 
+static track_id lane_of_thread(struct made_run *run, track_id thread, const char *name)
+{
+    return made_track(&run->made, name, thread, TRACK_THREAD, ROLE_HOST, false);
+}
+
+/* What a profiler took of a thread's time is what the next call waited for. */
+static void overhead_is_of_its_thread(void **state)
+{
+    (void)state;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id thread = run_thread(&run, "worker");
+    track_id overhead = lane_of_thread(&run, thread, "Profiler overhead");
+    us_slice(&run, thread, 0, 10, "first", KIND_HOST);
+    us_slice(&run, overhead, 15, 60, "flush", KIND_HOST);
+    us_slice(&run, thread, 80, 10, "second", KIND_HOST);
+    run_finish(&run);
+    check_path("its time", &run, -1,
+               "first 10, scheduling delay 5, flush 60, scheduling delay 5, second 10");
+    run_end(&run);
+}
+
+/* A thread of which nothing was recorded before begins behind the call that makes one; its first
+ * turn on a processor, while only one other thread ran. */
+static void a_thread_begins_where_it_was_made(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what, *call, *lane, *first;
+        bool other; /* another thread runs then */
+        const char *path;
+    } rows[] = {
+        {"made", "pthread_create", NULL, "work", false,
+         "load 100, pthread_create 12, ~scheduling delay 8, ~work 80"},
+        {"no such call", "open", NULL, "work", false, "unexplained 120, work 80"},
+        {"a turn", "open", "CPU", "CPU 3", false, "load 100, open 12, exec 8, ~CPU 3 80"},
+        {"a turn, but two ran", "open", "CPU", "CPU 3", true, "unexplained 120, CPU 3 80"},
+        {"a span of that name", "open", NULL, "CPU 3", false, "unexplained 120, CPU 3 80"},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct made_run run;
+
+        run_begin(&run);
+        track_id first = run_thread(&run, "main"), worker = run_thread(&run, "worker");
+        us_slice(&run, first, 0, 100, "load", KIND_HOST);
+        us_slice(&run, first, 100, 12, rows[i].call, KIND_HOST);
+        us_slice(&run, first, 112, 30, "exec", KIND_HOST);
+        if (rows[i].other)
+            us_slice(&run, run_thread(&run, "other"), 0, 150, "other", KIND_HOST);
+        us_slice(&run, rows[i].lane == NULL ? worker : lane_of_thread(&run, worker, rows[i].lane),
+                 120, 80, rows[i].first, KIND_HOST);
+        run_finish(&run);
+        check_path(rows[i].what, &run, -1, rows[i].path);
+        run_end(&run);
+    }
+}
+
+/* A recorder of the driver has a line of its own for a thread: its calls are what the slice that
+ * contains them does. A thread of TensorFlow does what runs at the time gives it. */
+static void who_called_and_who_gave(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what, *thread;
+        int64_t early; /* when what it did before ended; 0: nothing */
+        const char *path;
+    } rows[] = {
+        {"a driver's line", "Host Threads/659", 0,
+         "load 100, copy 10, ~hipMemcpy 80, hipMemcpy 110"},
+        {"a driver's line that rested", "Host Threads/659", 50,
+         "load 100, copy 10, ~hipMemcpy 80, hipMemcpy 110"},
+        {"any thread", "worker", 0, "unexplained 110, hipMemcpy 80, hipMemcpy 110"},
+        {"TensorFlow's", "tf_Compute/7", 50,
+         "unexplained 102, python 8, ~hipMemcpy 80, hipMemcpy 110"},
+        {"... that did something meanwhile", "tf_Compute/7", 104,
+         "early 104, scheduling delay 6, hipMemcpy 80, hipMemcpy 110"},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct made_run run;
+
+        run_begin(&run);
+        track_id thread = run_thread(&run, rows[i].thread);
+        track_id pool = run_thread(&run, "pool"), python = run_thread(&run, "python");
+        us_slice(&run, pool, 0, 100, "load", KIND_HOST);
+        us_slice(&run, pool, 100, 150, "copy", KIND_HOST);
+        us_slice(&run, python, 102, 20, "python", KIND_HOST);
+        if (rows[i].early > 0)
+            us_slice(&run, thread, 0, rows[i].early, "early", KIND_HOST);
+        us_slice(&run, thread, 110, 80, "hipMemcpy", KIND_HOST);
+        us_slice(&run, thread, 190, 110, "hipMemcpy", KIND_HOST);
+        run_finish(&run);
+        check_path(rows[i].what, &run, -1, rows[i].path);
+        run_end(&run);
+    }
+}
+
 /* A device whose clock is behind: its kernel begins before the call does. */
 static void an_edge_back_in_time_is_cut(void **state)
 {
@@ -595,6 +694,9 @@ int main(void)
         cmocka_unit_test(a_wait_without_a_name_is_only_likely),
         cmocka_unit_test(a_gap_is_nobodys),
         cmocka_unit_test(arrows_lead_between_threads),
+        cmocka_unit_test(overhead_is_of_its_thread),
+        cmocka_unit_test(a_thread_begins_where_it_was_made),
+        cmocka_unit_test(who_called_and_who_gave),
         cmocka_unit_test(an_edge_back_in_time_is_cut),
         cmocka_unit_test(the_last_to_come_made_the_others_wait),
         cmocka_unit_test(a_done_awaits_its_start),
