@@ -228,6 +228,7 @@ int app_with_store(struct app *app, bool on_demand, int (*use)(struct app *app, 
     capture_bucket_cancel(app->capture_bucket);
     capture_session_close(app->captures);
     capture_bucket_close(app->capture_bucket);
+    index_store_cancel(app->store);
     ingest_stop(app->ingest);
     uploads_close(app->uploads);
     catalog_close(app->catalog);

@@ -45,7 +45,7 @@ static const struct option table[] = {
     {"cache-dir", VALUE_TEXT, AT(cache_dir), NULL, "DIR",
      "directory of the indexes ($XDG_CACHE_HOME/jviewd)"},
     {"index-store", VALUE_TEXT, AT(index_store), NULL, "DIR",
-     "directory of indexes shared between machines: read from it and add to it"},
+     "directory or bucket of indexes shared between machines: read from it and add to it"},
     {"data-dir", VALUE_TEXT, AT(data_dir), NULL, "DIR",
      "directory of notes and baselines ($XDG_DATA_HOME/jviewd)"},
     {"cache-size", VALUE_BYTES, AT(cache_bytes_max), NULL, "BYTES",

@@ -7,7 +7,7 @@
 
 #include "app/app.h"
 #include "serve/serve.h"
-#include "store/index_store.h"
+#include "store/shared/index_store.h"
 
 struct app { /* the rooms that are open */
     struct arena *arena;

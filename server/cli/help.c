@@ -13,7 +13,7 @@ static const struct {
 } own_flags[] = {
     {"--profile-dir DIR", "look for RUN below DIR; may be repeated (also --logdir)"},
     {"--cache-dir DIR", "directory of the indexes"},
-    {"--index-store DIR", "directory of indexes shared between machines"},
+    {"--index-store DIR", "directory or bucket of indexes shared between machines"},
     {"--data-dir DIR", "directory of notes and baselines"},
     {"--follow-symlinks", "follow symbolic links, wherever they lead"},
     {"--wide", "all columns of a table, however narrow the terminal is"},

@@ -292,19 +292,42 @@ bool bucket_look(struct bucket *place, struct str path, struct file_stamp *ret)
     return found;
 }
 
+static void key_of(const struct bucket *place, const struct remote_object *object,
+                   struct arena *arena, char ret[33])
+{
+    struct str who = str_format(arena, "%.*s\n%.*s\n%llu",
+                                STR_ARG(remote_object_name(place->remote, object, arena)),
+                                STR_ARG(object->version), (unsigned long long)object->bytes);
+
+    if (object->version.count == 0)
+        who = str_format(arena, "%.*s\n%lld", STR_ARG(who), (long long)object->modified_ns);
+    hash128_hex(hash128(bytes_of(who)), ret);
+}
+
+bool bucket_key(struct bucket *place, struct str path, const struct file_stamp *stamp, char ret[33])
+{
+    struct arena *arena = arena_create();
+    struct remote_object object;
+    bool found = find(place, path, arena, &object) && object.version.count > 0;
+
+    if (found) {
+        const struct file_stamp now = stamp_of(place, &object);
+
+        found = file_stamp_equal(&now, stamp);
+        key_of(place, &object, arena, ret);
+    }
+    arena_destroy(arena);
+    return found;
+}
+
 /* Where this version is or will be, named as the object is: decoders look at names. */
 static void find_path(const struct bucket *place, const struct remote_object *object,
                       struct arena *arena, char ret[4096])
 {
     struct str name = path_base(object->path);
-    struct str who = str_format(arena, "%.*s\n%.*s\n%llu",
-                                STR_ARG(remote_object_name(place->remote, object, arena)),
-                                STR_ARG(object->version), (unsigned long long)object->bytes);
     char key[33];
 
-    if (object->version.count == 0)
-        who = str_format(arena, "%.*s\n%lld", STR_ARG(who), (long long)object->modified_ns);
-    hash128_hex(hash128(bytes_of(who)), key);
+    key_of(place, object, arena, key);
     if (name.count > NAME_BYTES_MAX)
         name = str_skip(name, name.count - NAME_BYTES_MAX);
     cache_download_path(place->cache, key, name, ret);

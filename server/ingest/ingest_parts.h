@@ -18,7 +18,7 @@
 #include "discover/watch.h"
 #include "index/index_result.h"
 #include "ingest/ingest.h"
-#include "store/index_store.h"
+#include "store/shared/index_store.h"
 
 enum { PUBLISHING_COUNT = 16 };
 
@@ -188,6 +188,10 @@ bool bucket_look(struct bucket *place, struct str path, struct file_stamp *ret);
 /* The stamp of the jview.json that speaks of a run in this directory, whose text is then among the
  * catalog's facts; 0: there is none. */
 uint64_t bucket_about(struct bucket *place, struct catalog *catalog, struct str dir);
+/* Which version of which object this is, on every machine. False: the store tells no versions, or
+ * it is of another one by now. */
+bool bucket_key(struct bucket *place, struct str path, const struct file_stamp *stamp,
+                char ret[33]);
 /* Takes it out of the bucket. */
 MUST_CHECK enum status bucket_remove(struct bucket *place, struct str path,
                                      const struct file_stamp *judged, struct error *err);
@@ -220,8 +224,13 @@ MUST_CHECK enum status child_index(const struct child_job *job, struct arena *ar
  * the child would have written them. False: it is not there, or is damaged. */
 bool shared_get(struct ingest *ingest, const struct child_job *job, struct arena *arena,
                 const char *segment, const char *attribution, struct index_result *ret);
-void shared_put(struct ingest *ingest, const struct index_result *result, const char *segment,
-                const char *attribution);
+/* The same for an object of a bucket whose content others told: it is not downloaded. */
+bool shared_get_unread(struct ingest *ingest, const struct child_job *job, const char key[33],
+                       struct arena *arena, const char *segment, const char *attribution,
+                       struct index_result *ret);
+/* `key` of the object; "" it is none. */
+void shared_put(struct ingest *ingest, const struct index_result *result, const char key[33],
+                const char *segment, const char *attribution);
 
 /* ingest_next.c. Are its files to be read, or only when they are asked for? */
 bool run_is_wanted(const struct ingest *ingest, const struct ingest_run *run);

@@ -51,38 +51,69 @@ static bool content_of(struct ingest *ingest, struct str run, struct str path,
     return known;
 }
 
-bool shared_get(struct ingest *ingest, const struct child_job *job, struct arena *arena,
+/* An index that is made of this file's bytes alone. */
+static bool may_be_shared(const struct ingest *ingest, const struct child_job *job)
+{
+    return ingest->options.store != NULL && !job->growing && !job->identify &&
+           !decode_reads_beside(job->path);
+}
+
+static bool get(struct ingest *ingest, const char content[33], struct arena *arena,
                 const char *segment, const char *attribution, struct index_result *ret)
 {
-    const struct index_store *store = ingest->options.store;
     struct error err = {0};
     struct str known;
-    char content[33];
+    enum status status =
+        index_store_get(ingest->options.store, content, segment, attribution, arena, &known, &err);
 
-    if (store == NULL || decode_reads_beside(job->path) || /* more than its bytes */
-        job->growing || job->identify ||
-        !content_of(ingest, str_of(job->run), job->path, &job->stamp, content))
-        return false;
-    enum status status = index_store_get(store, content, segment, attribution, arena, &known, &err);
     if (status == OK)
         status = index_result_parse(known, arena, ret, &err);
-    if (status != OK && status != ERR_NOT_FOUND)
+    if (status != OK && status != ERR_NOT_FOUND && status != ERR_NOT_READY &&
+        status != ERR_CANCELLED)
         log_warning("%s: the run is indexed on this machine instead", err.message);
     return status == OK && ret->outcome == OUTCOME_INDEXED && strcmp(ret->content, content) == 0;
 }
 
-void shared_put(struct ingest *ingest, const struct index_result *result, const char *segment,
-                const char *attribution)
+bool shared_get(struct ingest *ingest, const struct child_job *job, struct arena *arena,
+                const char *segment, const char *attribution, struct index_result *ret)
+{
+    char content[33];
+
+    return may_be_shared(ingest, job) &&
+           content_of(ingest, str_of(job->run), job->path, &job->stamp, content) &&
+           get(ingest, content, arena, segment, attribution, ret);
+}
+
+bool shared_get_unread(struct ingest *ingest, const struct child_job *job, const char key[33],
+                       struct arena *arena, const char *segment, const char *attribution,
+                       struct index_result *ret)
+{
+    char content[33];
+
+    return may_be_shared(ingest, job) && key[0] != '\0' &&
+           index_store_seen(ingest->options.store, key, content) &&
+           get(ingest, content, arena, segment, attribution, ret);
+}
+
+void shared_put(struct ingest *ingest, const struct index_result *result, const char key[33],
+                const char *segment, const char *attribution)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
     const struct index_store *store = ingest->options.store;
     struct error err = {0};
 
+    enum status status = OK;
+
     /* A bundle is several contents in one file. */
-    if (store == NULL || result->outcome != OUTCOME_INDEXED || result->said.count > 0 ||
-        result->member_count > 0)
+    if (store == NULL || result->said.count > 0 || result->member_count > 0)
         return;
-    if (index_store_put(store, result->content, segment, attribution, result->line, &err) != OK &&
+    if (result->outcome == OUTCOME_INDEXED)
+        status = index_store_put(store, result->content, segment, attribution, result->line, &err);
+    else if (result->outcome != OUTCOME_SAME || !index_store_has(store, result->content))
+        return;
+    if (status == OK && key[0] != '\0')
+        status = index_store_see(store, key, result->content, &err);
+    if (status != OK && status != ERR_NOT_READY && status != ERR_CANCELLED &&
         !atomic_flag_test_and_set(&told))
         log_warning("indexes of this machine are not shared: %s", err.message);
 }

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/pack/pack_cold.h"
+#include "decode/decode.h"
 #include "discover/session.h"
 #include "serve/bundle/bundled.h"
 
@@ -26,7 +27,7 @@ struct work { /* one file on its way */
     struct arena *arena;
     struct child_job job;
     char directory[4096], segment[4200], attribution[4200]; /* to be made */
-    char unless[33];
+    char unless[33], key[33];                               /* key: of the object; "" it is none */
     int64_t started_ns, told_ns, fetch_told_ns;
     bool only_asked;
     char *untold;  /* a run that the catalog is to be told of before the worker rests; "" none */
@@ -153,7 +154,9 @@ static enum status prepare(struct work *work, struct error *err)
     work->job.on_start = on_start;
     work->job.on_progress = on_progress;
     work->job.data = work;
-    work->job.unless = work->unless[0] != '\0' ? work->unless : NULL;
+    if (work->place == NULL || decode_reads_beside(work->job.path) ||
+        !bucket_key(work->place, work->job.path, &work->job.stamp, work->key))
+        work->key[0] = '\0';
     return OK;
 }
 
@@ -267,15 +270,20 @@ static enum status bring(struct work *work, struct error *err)
 static enum status produce(struct work *work, struct index_result *ret, bool *ret_transient,
                            struct error *err)
 {
+    *ret_transient = false;
+    TRY(prepare(work, err));
+    if (shared_get_unread(work->ingest, &work->job, work->key, work->arena, work->segment,
+                          work->attribution, ret))
+        return adopt(work, ret, err);
     TRY(bring(work, err));
     find_twin(work);
-    TRY(prepare(work, err));
-    *ret_transient = false;
-    if (work->unless[0] == '\0' &&
-        shared_get(work->ingest, &work->job, work->arena, work->segment, work->attribution, ret))
-        return adopt(work, ret, err);
-    TRY(child_index(&work->job, work->arena, ret, ret_transient, err));
-    shared_put(work->ingest, ret, work->segment, work->attribution);
+    work->job.unless = work->unless[0] != '\0' ? work->unless : NULL;
+    bool was_shared = work->unless[0] == '\0' && shared_get(work->ingest, &work->job, work->arena,
+                                                            work->segment, work->attribution, ret);
+    if (!was_shared)
+        TRY(child_index(&work->job, work->arena, ret, ret_transient, err));
+    if (!was_shared || work->key[0] != '\0')
+        shared_put(work->ingest, ret, work->key, work->segment, work->attribution);
     return adopt(work, ret, err);
 }
 

@@ -33,7 +33,9 @@ static enum status read_contents(struct app *app, struct contents *ret, struct e
         TRY(catalog_files(app->catalog, app->roots.at[i], app->arena, &files, &count, err));
         ret->at = memory_resize(ret->at, ret->count + count + 1, sizeof *ret->at);
         for (uint32_t k = 0; k < count; k++) {
-            if (files[k].content[0] != '\0' && files[k].state != FILE_GONE)
+            if (files[k].run_is_gone || files[k].state == FILE_GONE)
+                continue;
+            if (files[k].content[0] != '\0')
                 memcpy(ret->at[ret->count++], files[k].content, sizeof *ret->at);
             ret->unread += may_become_one(&files[k]);
         }
@@ -50,7 +52,7 @@ static bool is_needed(const struct contents *contents, const struct index_stored
                    by_content) != NULL;
 }
 
-struct tally {
+struct tally { /* notes count no index */
     uint32_t count, old;
     uint64_t bytes;
 };
@@ -65,7 +67,7 @@ static enum status remove_all(struct app *app, const struct contents *contents,
             continue;
         if (delete)
             TRY(index_store_remove(app->store, &stored[i], err));
-        ret->count++;
+        ret->count += !stored[i].is_note;
         ret->old += stored[i].is_old;
         ret->bytes += stored[i].bytes;
     }
@@ -78,7 +80,7 @@ static int refuse(const struct app *app, uint32_t unread)
             "jviewd: %u file%s below %s %s not read yet: what they need is not known, so nothing "
             "was deleted; `jviewd index %s --index-store %s` reads all\n",
             unread, unread == 1 ? "" : "s", app->services.profile_dir, unread == 1 ? "is" : "are",
-            app->services.profile_dir, index_store_dir(app->store));
+            app->services.profile_dir, index_store_place(app->store));
     return EXIT_IO;
 }
 
@@ -93,6 +95,9 @@ int prune_store(struct app *app, bool delete)
     enum status status = read_contents(app, &contents, &err);
     if (status == OK)
         status = index_store_list(app->store, app->arena, &stored, &count, &err);
+    uint32_t notes = 0;
+    for (uint32_t i = 0; status == OK && i < count; i++)
+        notes += stored[i].is_note;
     bool refused = delete &&contents.unread > 0;
     if (status == OK)
         status = remove_all(app, &contents, stored, count, delete &&!refused, &tally, &err);
@@ -101,7 +106,7 @@ int prune_store(struct app *app, bool delete)
         return app_failed(&err);
     if (refused)
         return refuse(app, contents.unread);
-    printf("%u of %u indexes, %.*s, %s of no run below %s", tally.count, count,
+    printf("%u of %u indexes, %.*s, %s of no run below %s", tally.count, count - notes,
            STR_ARG(size_text(tally.bytes, app->arena)), delete ? "were" : "are",
            app->services.profile_dir);
     if (tally.old > 0)

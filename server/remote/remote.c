@@ -265,21 +265,31 @@ enum status remote_list(struct remote *remote, remote_take *take, void *data, bo
     return status == OK ? OK : fail(err, status, "%s", why.message);
 }
 
-enum status remote_list_below(struct remote *remote, struct str path, remote_take *take, void *data,
-                              struct error *err)
+enum status remote_list_beginning(struct remote *remote, struct str beginning, remote_take *take,
+                                  void *data, struct error *err)
 {
     struct arena *arena = arena_create();
     struct str prefix = remote->address.prefix;
     struct str root = prefix.count > 0 ? str_format(arena, "%.*s/", STR_ARG(prefix)) : STR("");
-    struct listing listing = {
-        .remote = remote,
-        .take = take,
-        .data = data,
-        .goes_on = true,
-        .shown_at = root.count,
-        .prefix =
-            path.count > 0 ? str_format(arena, "%.*s%.*s/", STR_ARG(root), STR_ARG(path)) : root};
+    struct listing listing = {.remote = remote,
+                              .take = take,
+                              .data = data,
+                              .goes_on = true,
+                              .shown_at = root.count,
+                              .prefix =
+                                  str_format(arena, "%.*s%.*s", STR_ARG(root), STR_ARG(beginning))};
     enum status status = list_below(&listing, err);
+
+    arena_destroy(arena);
+    return status;
+}
+
+enum status remote_list_below(struct remote *remote, struct str path, remote_take *take, void *data,
+                              struct error *err)
+{
+    struct arena *arena = arena_create();
+    struct str below = path.count > 0 ? str_format(arena, "%.*s/", STR_ARG(path)) : STR("");
+    enum status status = remote_list_beginning(remote, below, take, data, err);
 
     arena_destroy(arena);
     return status;

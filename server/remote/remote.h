@@ -63,6 +63,9 @@ struct str remote_object_name(const struct remote *remote, const struct remote_o
 /* Those below a path of it ("": all), with their paths below the place; none is no failure. */
 MUST_CHECK enum status remote_list_below(struct remote *remote, struct str path, remote_take *take,
                                          void *data, struct error *err);
+/* Those whose path below the place begins so, in the middle of a name or not. */
+MUST_CHECK enum status remote_list_beginning(struct remote *remote, struct str beginning,
+                                             remote_take *take, void *data, struct error *err);
 
 struct remote_progress {
     void (*tell)(void *data, uint64_t done, uint64_t total); /* from any thread; may be NULL */

@@ -54,6 +54,7 @@ struct run_file {
     int64_t start_ns, end_ns; /* Unix time of its first and last event */
     struct str group;         /* equal for the ranks of one job; "" none */
     int64_t rank;             /* -1 unknown */
+    bool run_is_gone;         /* of catalog_files alone */
 };
 
 struct run_host {

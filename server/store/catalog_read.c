@@ -210,15 +210,19 @@ enum status catalog_files(struct catalog *catalog, struct str root, struct arena
     struct rows rows = {0};
 
     pthread_mutex_lock(&catalog->lock);
-    struct sqlite3_stmt *ask =
-        db_statement(catalog,
-                     "SELECT " FILE_COLUMNS " FROM files JOIN runs ON runs.id = files.run"
-                     " WHERE runs.root = ? ORDER BY path",
-                     &failed);
+    struct sqlite3_stmt *ask = db_statement(catalog,
+                                            "SELECT " FILE_COLUMNS ", runs.state"
+                                            " FROM files JOIN runs ON runs.id = files.run"
+                                            " WHERE runs.root = ? ORDER BY path",
+                                            &failed);
     if (ask != NULL) {
         db_bind_text(ask, 1, root);
-        while (db_row(catalog, ask, &failed))
-            read_file(ask, arena, rows_add(&rows, arena, sizeof(struct run_file)));
+        while (db_row(catalog, ask, &failed)) {
+            struct run_file *file = rows_add(&rows, arena, sizeof *file);
+
+            read_file(ask, arena, file);
+            file->run_is_gone = db_i64(ask, 16) == RUN_GONE;
+        }
         db_reset(ask);
     }
     pthread_mutex_unlock(&catalog->lock);

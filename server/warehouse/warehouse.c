@@ -142,13 +142,13 @@ static int help(const char *usage, const char *text)
 static const char export_help[] =
     "Writes every table of every run below PATH as files for DuckDB, Spark and pandas:\n"
     "DIR/TABLE/day=2026-11-21/CONTENT.parquet. A second export writes only what is new.\n\n"
-    "  --to DIR        directory of the tables\n"
+    "  --to DIR        directory or bucket of the tables\n"
     "  --tables A,B    only these; \"all\" includes slices, which are as large as the profiles\n"
     "  --format F      parquet (needs Python with pyarrow), arrow, csv or jsonl\n"
     "  --part I/N      only the runs of part I of N, as divided by `jviewd plan`\n"
     "  --runs ID,...   only these runs\n"
     "  --replace       overwrite existing tables\n"
-    "  --index-store DIR  directory of indexes shared between machines\n"
+    "  --index-store DIR  directory or bucket of indexes shared between machines\n"
     "  --schema        print the tables with their columns and types, as JSON\n"
     "  --follow-symlinks, --cache-dir DIR\n\n"
     "Exit codes: 0 done, 2 usage, 3 no such directory or run, 4 something could not be written.\n";
@@ -179,7 +179,7 @@ static int run_export(const struct wishes *wishes, struct arena *arena)
         return print_schema();
     if (wishes->to == NULL || !is_format(wishes->format)) {
         fprintf(stderr, "jviewd: %s: %s\n",
-                wishes->to == NULL ? "give the directory of the tables with --to DIR"
+                wishes->to == NULL ? "give the directory or bucket of the tables with --to DIR"
                                    : "a format is parquet, arrow, csv or jsonl",
                 export_usage);
         return EXIT_USAGE;
@@ -213,8 +213,8 @@ static int begin(int argc, char **argv, const char *usage,
 }
 
 static const char index_help[] =
-    "Indexes every run below PATH, and stores the indexes in a directory that many machines\n"
-    "share: commands with --index-store DIR read them from there.\n\n"
+    "Indexes every run below PATH, and stores the indexes in a directory or bucket that\n"
+    "many machines share: commands with --index-store DIR read them from there.\n\n"
     "  --part I/N      only the runs of part I of N, as divided by `jviewd plan`\n"
     "  --runs ID,...   only these runs\n"
     "  --follow-symlinks, --cache-dir DIR\n";
@@ -224,7 +224,8 @@ static int run_index(const struct wishes *wishes, struct arena *arena)
     if (wishes->help)
         return help(index_usage, index_help);
     if (wishes->index_store == NULL) {
-        fprintf(stderr, "jviewd: give the directory of the indexes with --index-store: %s\n",
+        fprintf(stderr,
+                "jviewd: give the directory or bucket of the indexes with --index-store: %s\n",
                 index_usage);
         return EXIT_USAGE;
     }
@@ -254,7 +255,7 @@ static const char fleet_help[] =
     "of step time that is not spent computing.\n\n"
     "  --limit N         rows of each table (10)\n"
     "  --format F        table or json\n"
-    "  --index-store DIR directory of indexes shared between machines\n"
+    "  --index-store DIR directory or bucket of indexes shared between machines\n"
     "  --follow-symlinks, --cache-dir DIR\n";
 
 static int run_fleet(const struct wishes *wishes, struct arena *arena)

@@ -19,20 +19,14 @@
 #include "warehouse/warehouse_parts.h"
 
 enum {
-    NAME_SIZE = 256,
     PENDING_MAX = 256,
 };
 
-static const char about_name[] = "_jviewd.json";
-
-struct pending { /* written, and not named yet */
-    struct place_file file;
-    char name[NAME_SIZE];
-    bool replaces;
-};
+#define ABOUT_NAME "_jviewd.json"
+#define ABOUT_BEGINS "{\"version\": "
 
 struct noted { /* a run's note, to be written behind its files */
-    char name[NAME_SIZE];
+    char name[PLACE_NAME_SIZE];
     struct text text;
 };
 
@@ -43,8 +37,8 @@ struct exporting {
     struct parquet *parquet; /* NULL: another format */
     const char *suffix;
     struct data_table tables[TABLES_MAX];
-    uint32_t table_count; /* those that are wanted */
-    struct pending pending[PENDING_MAX];
+    uint32_t table_count;                  /* those that are wanted */
+    struct place_put pending[PENDING_MAX]; /* written, and not named yet */
     uint32_t pending_count;
     struct noted noted[PENDING_MAX];
     uint32_t noted_count;
@@ -58,7 +52,7 @@ struct exported {
     struct arena *arena;
     struct run_record record;
     struct str key, day; /* content, or id of a run that has none; "2026-11-21" */
-    char note[NAME_SIZE];
+    char note[PLACE_NAME_SIZE];
     struct bytes known; /* what its note says */
     struct text learned;
 };
@@ -79,28 +73,34 @@ static bool has_line(struct bytes text, const char *word)
     return false;
 }
 
+static enum status put_pending(struct exporting *all, struct error *err)
+{
+    TRY(place_put(all->place, all->pending, all->pending_count, err));
+    all->files += all->pending_count;
+    all->pending_count = 0;
+    return OK;
+}
+
 static enum status flush(struct exporting *all, struct error *err)
 {
     if (all->pending_count + all->noted_count > 0)
         TRY(place_sync(all->place, err));
-    for (uint32_t i = 0; i < all->pending_count; i++) {
-        TRY(place_put(all->place, &all->pending[i].file, all->pending[i].name,
-                      all->pending[i].replaces, err));
-        all->files++;
-    }
-    all->pending_count = 0;
+    TRY(put_pending(all, err));
     for (uint32_t i = 0; i < all->noted_count; i++) {
-        struct place_file file;
+        struct place_put *put = &all->pending[all->pending_count];
+        const struct text *text = &all->noted[i].text;
 
-        TRY(place_make(all->place, &file, err));
-        enum status status =
-            file_write_all(file.fd, all->noted[i].text.at, all->noted[i].text.count, 0, err);
-        if (status == OK)
-            status = place_put(all->place, &file, all->noted[i].name, true, err);
-        place_drop(&file);
-        text_free(&all->noted[i].text);
-        TRY(status);
+        *put = (struct place_put){.replaces = true};
+        memcpy(put->name, all->noted[i].name, sizeof put->name);
+        TRY(place_make(all->place, &put->file, err));
+        all->pending_count++;
+        TRY(file_write_all(put->file.fd, text->at, text->count, 0, err));
     }
+    uint64_t files = all->files;
+    TRY(put_pending(all, err));
+    all->files = files; /* notes are none */
+    for (uint32_t i = 0; i < all->noted_count; i++)
+        text_free(&all->noted[i].text);
     all->noted_count = 0;
     return OK;
 }
@@ -149,7 +149,7 @@ static enum status turn(struct exporting *all, struct place_file *file, struct e
 static void add_pending(struct exporting *all, const struct exported *run, const char *table,
                         struct place_file file)
 {
-    struct pending *pending = &all->pending[all->pending_count++];
+    struct place_put *pending = &all->pending[all->pending_count++];
 
     pending->file = file;
     pending->replaces = all->wishes->replace || run->record.content_id.count == 0;
@@ -190,7 +190,7 @@ static enum status export_table(struct exporting *all, struct exported *run, con
 static enum status learn(struct exporting *all, struct str id, struct exported *ret,
                          struct error *err)
 {
-    TRY(run_read(all->app, id, ret->arena, &ret->record, err));
+    TRY(run_read(all->app, id, ret->arena, &ret->record, NULL, err));
     bool has_content = run_was_indexed(&ret->record) && ret->record.content_id.count > 0;
     if (!has_content)
         ret->record.content_id = STR("");
@@ -206,7 +206,7 @@ static enum status learn(struct exporting *all, struct str id, struct exported *
 static void forget_failure(struct exporting *all, const struct exported *run)
 {
     static const char *const tables[] = {"runs", "files"};
-    char note[NAME_SIZE], name[NAME_SIZE];
+    char note[PLACE_NAME_SIZE], name[PLACE_NAME_SIZE];
     struct error ignored = {0};
     struct bytes day;
 
@@ -362,37 +362,42 @@ static enum status export_all(struct exporting *all, struct error *err)
     return flush(all, err);
 }
 
-/* Tables of another version are not mixed with ours. */
-static enum status check_version(struct exporting *all, struct error *err)
+static enum status write_version(struct exporting *all, struct error *err)
 {
-    const char *words = "{\"version\": ";
-    struct place_file file;
-    struct bytes about;
-    struct str left;
-    int version = 0;
-
-    TRY(place_get(all->place, about_name, all->app->arena, &about, err));
-    if (about.count > 0) {
-        left = (struct str){.at = (const char *)about.at, .count = about.count};
-        if (str_starts(left, str_of(words)))
-            version = atoi(str_c(all->app->arena, str_skip(left, strlen(words))));
-        if (version == TABLES_VERSION)
-            return OK;
-        return fail(err, ERR_INVALID,
-                    "%s contains tables of version %d, and this jviewd writes version %d: give an "
-                    "empty directory with --to, or use the jviewd that wrote these",
-                    all->wishes->to, version, TABLES_VERSION);
-    }
+    struct place_put put = {.name = ABOUT_NAME};
     struct text text = {0};
-    text_putf(&text, "%s%d}\n", words, TABLES_VERSION);
-    enum status status = place_make(all->place, &file, err);
+
+    text_putf(&text, ABOUT_BEGINS "%d}\n", TABLES_VERSION);
+    enum status status = place_make(all->place, &put.file, err);
     if (status == OK)
-        status = file_write_all(file.fd, text.at, text.count, 0, err);
+        status = file_write_all(put.file.fd, text.at, text.count, 0, err);
     if (status == OK)
-        status = place_put(all->place, &file, about_name, false, err);
-    place_drop(&file);
+        status = place_put(all->place, &put, 1, err);
+    place_drop(&put.file);
     text_free(&text);
     return status;
+}
+
+/* Tables of another version are not mixed with ours, whoever came first. */
+static enum status check_version(struct exporting *all, struct error *err)
+{
+    struct bytes about;
+
+    TRY(place_get(all->place, ABOUT_NAME, all->app->arena, &about, err));
+    if (about.count == 0) {
+        TRY(write_version(all, err));
+        TRY(place_get(all->place, ABOUT_NAME, all->app->arena, &about, err));
+    }
+    struct str left = {.at = (const char *)about.at, .count = about.count};
+    struct str version = str_skip(left, strlen(ABOUT_BEGINS));
+    int is = str_starts(left, STR(ABOUT_BEGINS)) ? atoi(str_c(all->app->arena, version)) : 0;
+
+    if (is == TABLES_VERSION)
+        return OK;
+    return fail(err, ERR_INVALID,
+                "%s contains tables of version %d, and this jviewd writes version %d: give an "
+                "empty place with --to, or use the jviewd that wrote these",
+                all->wishes->to, is, TABLES_VERSION);
 }
 
 static bool names_table(const char *list, const struct data_table *table)
@@ -448,7 +453,7 @@ static enum status begin(struct exporting *all, struct error *err)
     all->suffix = str_c(all->app->arena, str_format(all->app->arena, ".%s", all->wishes->format));
     if (parquet)
         TRY(parquet_start(&all->parquet, err));
-    TRY(place_open(all->wishes->to, &all->place, err));
+    TRY(place_open(all->wishes->to, cache_dir(all->app->cache), &all->place, err));
     return check_version(all, err);
 }
 

@@ -213,7 +213,7 @@ static void read_one(struct fleet *fleet, struct str id)
     struct run_record run;
     struct error err = {0};
 
-    if (run_read(fleet->app, id, arena, &run, &err) == OK && run.state != RUN_GONE) {
+    if (run_read(fleet->app, id, arena, &run, NULL, &err) == OK && run.state != RUN_GONE) {
         bool good = run_was_indexed(&run) && run.host_count > 0;
         struct str name = str_copy(fleet->app->arena, run.name);
 

@@ -6,7 +6,8 @@
  *   warehouse_read.c     runs are read, and what was made of them is shared
  *   warehouse_export.c   run by run, table by table
  *   warehouse_fleet.c    the tables that people ask first
- *   warehouse_place.c    where files lie: the one that knows that it is a directory
+ *   warehouse_place.c    where files lie: a directory
+ *   warehouse_bucket.c   or a bucket
  *   warehouse_parquet.c  the process that writes Parquet
  */
 #ifndef JVIEWD_WAREHOUSE_WAREHOUSE_PARTS_H
@@ -46,20 +47,23 @@ bool plan_is_mine(const struct wishes *wishes, const struct planned *run);
 bool list_names(struct str id, const char *list);
 /* Has the next ones read while something is done with the first. */
 void runs_read_ahead(struct app *app, const struct planned *runs, uint32_t count);
-/* Waits until it is read, whatever comes of it; its index goes into the store, where there is one.
- * ERR_NOT_FOUND: there is no such run any more. */
+/* Waits until it is read, whatever comes of it; its index goes into the store, where there is one:
+ * *ret_shared, which may be NULL: all of it is there. ERR_NOT_FOUND: no such run any more. */
 MUST_CHECK enum status run_read(struct app *app, struct str id, struct arena *arena,
-                                struct run_record *ret, struct error *err);
+                                struct run_record *ret, bool *ret_shared, struct error *err);
 bool run_was_indexed(const struct run_record *run);
 
-/* Where files go. Names are relative: "ops/day=2026-11-21/c09f.parquet". */
+enum { PLACE_NAME_SIZE = 256 };
+
+/* Where files go: a directory or a bucket. Names are relative: "ops/day=2026-11-21/x.parquet". */
 struct place;
-MUST_CHECK enum status place_open(const char *to, struct place **ret, struct error *err);
+/* `making`: a directory of this machine where files for a bucket are made. */
+MUST_CHECK enum status place_open(const char *to, const char *making, struct place **ret,
+                                  struct error *err);
 void place_close(struct place *place);
-/* A small file; no bytes where there is none. */
+/* A small file of the warehouse's own, "_jviewd...": no bytes where there is none. */
 MUST_CHECK enum status place_get(struct place *place, const char *name, struct arena *arena,
                                  struct bytes *ret, struct error *err);
-bool place_has(struct place *place, const char *name);
 struct place_file { /* without a name, until it is put */
     int fd;
     char path[64]; /* under which other processes of this user open it */
@@ -68,12 +72,28 @@ MUST_CHECK enum status place_make(struct place *place, struct place_file *ret, s
 void place_drop(struct place_file *file);
 /* All that was written up to here outlives a loss of power. */
 MUST_CHECK enum status place_sync(struct place *place, struct error *err);
-/* Gives it its name, unless there is such a file; with `replace` instead of that one. Closes it. */
-MUST_CHECK enum status place_put(struct place *place, struct place_file *file, const char *name,
-                                 bool replace, struct error *err);
+struct place_put {
+    struct place_file file;
+    char name[PLACE_NAME_SIZE];
+    bool replaces; /* else a file of that name stays as it is */
+};
+/* Gives each its name, and closes all; where one fails, others may have theirs. */
+MUST_CHECK enum status place_put(struct place *place, struct place_put *puts, uint32_t count,
+                                 struct error *err);
 
 /* Where there is one. */
 void place_remove(struct place *place, const char *name);
+
+/* warehouse_bucket.c: the same of a bucket. */
+struct place_bucket;
+MUST_CHECK enum status place_bucket_open(const char *to, struct place_bucket **ret,
+                                         struct error *err);
+void place_bucket_close(struct place_bucket *bucket); /* takes NULL */
+MUST_CHECK enum status place_bucket_get(struct place_bucket *bucket, const char *name,
+                                        struct arena *arena, struct bytes *ret, struct error *err);
+MUST_CHECK enum status place_bucket_put(struct place_bucket *bucket, const struct place_put *puts,
+                                        uint32_t count, struct error *err);
+void place_bucket_remove(struct place_bucket *bucket, const char *name);
 
 /* The process that turns an Arrow file into a Parquet file. */
 struct parquet;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A directory as the place of a warehouse: files get their names when they are whole.
+/* The place of a warehouse: files get their names when they are whole.
  *
  *   open(DIR, O_TMPFILE) ──write──> sync ──linkat──> DIR/ops/day=.../c09f....parquet
+ *   open(cache, O_TMPFILE) ──write──> put ──> s3://bucket/warehouse/ops/day=.../c09f....parquet
  *
  * A file system that has no files without names (NFS, some FUSE) gets hidden ones, which go when
  * this process ends in any way but a kill; those of the killed go after a day.
@@ -14,13 +15,15 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "remote/remote.h"
 #include "warehouse/warehouse_parts.h"
 
 enum { PATH_SIZE = 4096, SMALL_BYTES_MAX = 1 << 20 };
 
 struct place {
-    char path[PATH_SIZE - 512];
+    char path[PATH_SIZE - 512]; /* of the directory, or of where files for a bucket are made */
     int fd;
+    struct place_bucket *bucket; /* NULL: it is a directory */
 };
 
 static enum status cannot(const struct place *place, const char *name, const char *what,
@@ -35,28 +38,32 @@ static enum status cannot(const struct place *place, const char *name, const cha
     return fail(err, code, "%s/%s cannot be %s: %s", place->path, name, what, strerror(error));
 }
 
-enum status place_open(const char *to, struct place **ret, struct error *err)
+static enum status open_directory(struct place *place, const char *path, struct error *err)
+{
+    if (strlen(path) >= sizeof place->path)
+        return fail(err, ERR_INVALID, "the path of %s is too long", path);
+    strcpy(place->path, path);
+    TRY(directory_make(path, err));
+    place->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return place->fd >= 0 ? OK : cannot(place, "", "opened", err);
+}
+
+enum status place_open(const char *to, const char *making, struct place **ret, struct error *err)
 {
     struct place *place = memory_resize(NULL, 1, sizeof *place);
+    bool is_bucket = remote_is_place(str_of(to));
+    enum status status = OK;
 
     *place = (struct place){.fd = -1};
-    if (strstr(to, "://") != NULL) {
-        free(place);
-        return fail(err, ERR_INVALID, "--to takes a directory, not the address %s", to);
-    }
-    if (strlen(to) >= sizeof place->path) {
-        free(place);
-        return fail(err, ERR_INVALID, "the path behind --to is too long");
-    }
-    strcpy(place->path, to);
-    enum status status = directory_make(to, err);
-    if (status == OK) {
-        place->fd = open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (place->fd < 0)
-            status = cannot(place, "", "opened", err);
-    }
+    if (is_bucket)
+        status = place_bucket_open(to, &place->bucket, err);
+    else if (strstr(to, "://") != NULL)
+        status =
+            fail(err, ERR_INVALID, "--to takes a directory or a bucket, and %s is neither", to);
+    if (status == OK)
+        status = open_directory(place, is_bucket ? making : to, err);
     if (status != OK) {
-        free(place);
+        place_close(place);
         return status;
     }
     *ret = place;
@@ -67,24 +74,21 @@ void place_close(struct place *place)
 {
     if (place == NULL)
         return;
-    close(place->fd);
+    place_bucket_close(place->bucket);
+    file_close(place->fd);
     free(place);
-}
-
-bool place_has(struct place *place, const char *name)
-{
-    struct stat seen;
-
-    return fstatat(place->fd, name, &seen, 0) == 0;
 }
 
 enum status place_get(struct place *place, const char *name, struct arena *arena, struct bytes *ret,
                       struct error *err)
 {
     char path[PATH_SIZE];
+    struct stat seen;
 
     *ret = (struct bytes){0};
-    if (!place_has(place, name))
+    if (place->bucket != NULL)
+        return place_bucket_get(place->bucket, name, arena, ret, err);
+    if (fstatat(place->fd, name, &seen, 0) != 0)
         return OK;
     snprintf(path, sizeof path, "%s/%s", place->path, name);
     return file_read(path, arena, SMALL_BYTES_MAX, ret, err);
@@ -116,7 +120,7 @@ void place_drop(struct place_file *file)
 
 enum status place_sync(struct place *place, struct error *err)
 {
-    return syncfs(place->fd) == 0 ? OK : cannot(place, "", "synced", err);
+    return place->bucket != NULL || syncfs(place->fd) == 0 ? OK : cannot(place, "", "synced", err);
 }
 
 static enum status make_directory(struct place *place, const char *name, struct error *err)
@@ -172,20 +176,35 @@ static enum status put_over(struct place *place, const struct place_file *file, 
     return status;
 }
 
-enum status place_put(struct place *place, struct place_file *file, const char *name, bool replace,
+static enum status put_one(struct place *place, const struct place_put *put, struct error *err)
+{
+    TRY(make_directory(place, put->name, err));
+    if (!put->replaces &&
+        (linkat(AT_FDCWD, put->file.path, place->fd, put->name, AT_SYMLINK_FOLLOW) == 0 ||
+         errno == EEXIST))
+        return OK;
+    return put_over(place, &put->file, put->name, put->replaces, err);
+}
+
+enum status place_put(struct place *place, struct place_put *puts, uint32_t count,
                       struct error *err)
 {
-    enum status status = make_directory(place, name, err);
+    enum status status = OK;
 
-    if (status == OK &&
-        (replace || (linkat(AT_FDCWD, file->path, place->fd, name, AT_SYMLINK_FOLLOW) != 0 &&
-                     errno != EEXIST)))
-        status = put_over(place, file, name, replace, err);
-    place_drop(file);
+    if (place->bucket != NULL)
+        status = place_bucket_put(place->bucket, puts, count, err);
+    for (uint32_t i = 0; i < count; i++) {
+        if (place->bucket == NULL && status == OK)
+            status = put_one(place, &puts[i], err);
+        place_drop(&puts[i].file);
+    }
     return status;
 }
 
 void place_remove(struct place *place, const char *name)
 {
-    unlinkat(place->fd, name, 0);
+    if (place->bucket != NULL)
+        place_bucket_remove(place->bucket, name);
+    else
+        unlinkat(place->fd, name, 0);
 }

@@ -48,28 +48,37 @@ void runs_read_ahead(struct app *app, const struct planned *runs, uint32_t count
     }
 }
 
-/* What is in the cache and not in the store, where somebody indexed it before there was one. */
-static void share(struct app *app, const struct run_record *run, struct arena *arena)
+/* Is each of its indexes in the store? What is in the cache alone goes there: somebody indexed it
+ * before there was a store, or the store did not take it then. */
+static bool share(struct app *app, const struct run_record *run, struct arena *arena)
 {
+    bool ret = true;
+
     for (uint32_t i = 0; app->store != NULL && i < run->run_file_count; i++) {
         const char *content = run->files[i].content;
         char segment[4096], attribution[4096];
         struct error err = {0};
         struct str known;
 
-        if (content[0] == '\0' || index_store_has(app->store, content) ||
-            !cache_has(app->cache, content) ||
+        if (content[0] == '\0' || index_store_has(app->store, content))
+            continue;
+        ret = false;
+        if (!cache_has(app->cache, content) ||
             catalog_facts(app->catalog, content, arena, &known, &err) != OK || known.count == 0)
             continue;
         cache_segment_path(app->cache, content, segment);
         cache_attribution_path(app->cache, content, attribution);
-        if (index_store_put(app->store, content, segment, attribution, known, &err) != OK)
+        enum status status =
+            index_store_put(app->store, content, segment, attribution, known, &err);
+        ret = status == OK;
+        if (status != OK && status != ERR_NOT_READY)
             fprintf(stderr, "jviewd: %s\n", err.message);
     }
+    return ret;
 }
 
 enum status run_read(struct app *app, struct str id, struct arena *arena, struct run_record *ret,
-                     struct error *err)
+                     bool *ret_shared, struct error *err)
 {
     struct error ignored = {0};
 
@@ -80,22 +89,31 @@ enum status run_read(struct app *app, struct str id, struct arena *arena, struct
         ignored = (struct error){0};
     }
     TRY(catalog_run(app->catalog, id, arena, ret, err));
-    share(app, ret, arena);
+    bool shared = share(app, ret, arena);
+    if (ret_shared != NULL)
+        *ret_shared = shared;
     return OK;
 }
 
+struct indexed { /* runs; unshared: read, and the store did not take them */
+    uint32_t shared, unshared, failed;
+};
+
 /* One that became part of others when it was read is no run any more. */
-static enum status read_one(struct app *app, struct str id, uint32_t *read, uint32_t *failed,
-                            struct error *err)
+static enum status read_one(struct app *app, struct str id, struct indexed *all, struct error *err)
 {
     struct arena *arena = arena_create();
     struct run_record record;
     struct error why = {0};
-    enum status status = run_read(app, id, arena, &record, &why);
+    bool shared = false;
+    enum status status = run_read(app, id, arena, &record, &shared, &why);
 
     if (status == OK && record.state != RUN_GONE) {
-        *read += run_was_indexed(&record);
-        *failed += !run_was_indexed(&record);
+        bool read = run_was_indexed(&record);
+
+        all->failed += !read;
+        all->shared += read && shared;
+        all->unshared += read && !shared;
     } else if (status != OK && status != ERR_NOT_FOUND) {
         *err = why;
     }
@@ -108,7 +126,8 @@ int index_runs(struct app *app, const void *data)
     const struct wishes *wishes = data;
     struct planned *runs;
     struct error err = {0};
-    uint32_t count, mine = 0, read = 0, failed = 0;
+    struct indexed all = {0};
+    uint32_t count, mine = 0;
 
     wait_for_jobs(&app->services);
     if (plan_runs(app, (uint32_t)wishes->parts, app->arena, &runs, &count, &err) != OK)
@@ -120,15 +139,18 @@ int index_runs(struct app *app, const void *data)
     for (uint32_t i = 0; i < mine; i++) {
         runs_read_ahead(app, &runs[i], mine - i);
         progress_show("Indexing", (double)i / mine);
-        if (read_one(app, runs[i].id, &read, &failed, &err) != OK)
+        if (read_one(app, runs[i].id, &all, &err) != OK)
             return app_failed(&err);
     }
     wait_for_jobs(&app->services);
     progress_clear();
-    fprintf(stderr, "jviewd: %u run%s indexed in %s", read, read == 1 ? " is" : "s are",
+    fprintf(stderr, "jviewd: %u run%s indexed in %s", all.shared, all.shared == 1 ? " is" : "s are",
             wishes->index_store);
-    if (failed > 0)
-        fprintf(stderr, "; %u could not be read: `jviewd list` says why", failed);
+    if (all.failed > 0)
+        fprintf(stderr, "; %u could not be read: `jviewd list` says why", all.failed);
+    if (all.unshared > 0)
+        fprintf(stderr, "; the index%s of %u could not be written there",
+                all.unshared == 1 ? "" : "es", all.unshared);
     fputs("\n", stderr);
-    return 0;
+    return all.unshared > 0 ? EXIT_IO : EXIT_OK;
 }

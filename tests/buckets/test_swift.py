@@ -6,6 +6,7 @@ import shutil
 import sys
 
 import test_reads as buckets
+import test_shared as shared
 import test_writes as writing
 from test_reads import RANGE, Proxy, Skip, harness, jviewd
 
@@ -134,10 +135,25 @@ def what_is_written(place):
     assert store.keys("written") == ["slices/all of it.csv"] and not store.client.list_multipart_uploads(Bucket="written").get("Uploads"), "parts stay"
 
 
+def indexes_and_tables_are_shared(place):
+    """Names with `=` and a second opinion on "only where there is none": what this store does without that condition is told as what it is."""
+    store = swift(place)
+    for name in ("profiles", "shared", "ware"):
+        store.client.create_bucket(Bucket=name)
+    tree = buckets.samples(place)
+    for path in tree.rglob("*"):
+        if path.is_file():
+            store.put("profiles", "runs/" + str(path.relative_to(tree)), path.read_bytes())
+    shared.shares(place, "s3://profiles/runs", "s3://shared/index", store.env)
+    shared.exported(place, "s3://ware/house", store.env, lambda: [key.removeprefix("house/") for key in store.keys("ware")],
+                    lambda name: store.get("ware", "house/" + name))
+
+
 if __name__ == "__main__":
     KEEPER = harness.Place()
     try:
-        harness.main([every_verb_answers_as_for_a_directory, odd_names_and_more_than_a_page, ranges_of_one_version, what_is_written])
+        harness.main([every_verb_answers_as_for_a_directory, odd_names_and_more_than_a_page, ranges_of_one_version, what_is_written,
+                      indexes_and_tables_are_shared])
     finally:
         for started in STARTED:
             started.stop()
