@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where lies what the counted steps leave out? */
 import type { StepRow } from '../../../web/src/data/types';
-import { outsideParts } from '../../../web/src/model/steps_words';
+import type { CompileRow } from '../../../web/src/model/compiles';
+import { outsideParts, tuningPart } from '../../../web/src/model/steps_words';
 
 const step = (start: number, dur: number, more: Partial<StepRow> = {}): StepRow =>
   ({ step: start, start_ps: start, dur_ps: dur, warmup: false, ...more }) as StepRow;
@@ -36,4 +37,22 @@ test.each([
   ],
 ])('%s', (_what, steps, want) => {
   expect(told(...steps)).toEqual(want);
+});
+
+const compile = (name: string | null, start: number, total: number, tuned: number | null) =>
+  ({ function: name, start_ps: start, total_ps: total, autotune_ps: tuned }) as CompileRow;
+
+test.each([
+  [
+    'the one that tuned most',
+    [compile('a', 0, 9, 1), compile('b', 10, 20, 7), compile('c', 40, 9, 2)],
+    '10-30 while b was compiled and tuned',
+  ],
+  ['none that ends behind the first step', [compile('a', 10, 90, 7)], null],
+  ['none that did not tune, or of which that is not known', [compile('a', 10, 9, 0), compile('b', 20, 9, null)], null],
+  ['one without a name', [compile(null, 10, 9, 1)], '10-19 while a function was compiled and tuned'],
+  ['no compilations', [], null],
+])('before the first step: %s', (_what, rows, want) => {
+  const found = tuningPart(rows, 50n);
+  expect(found ? `${found.start}-${found.end} ${found.words}` : null).toBe(want);
 });

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the pages of steps and hosts say first, and where lies what counted steps leave out. */
 import type { HostRow, HostTable, IdleRow, Kind, StepRow } from '../data/types';
+import { phaseOf, type CompileRow } from './compiles';
 import { plural, share, time, toBig, toNumber } from './numbers';
 import { named, strong, type Sentence } from './sentence';
 
@@ -156,6 +157,7 @@ export interface OutsidePart {
   words: string;
   start: bigint | null; // from the beginning of the recording
   end: bigint | null; // to its end
+  within?: OutsidePart; // of it, what is worth a word
 }
 
 const PARTS_MAX = 6; // each is a question
@@ -192,4 +194,19 @@ export function outsideParts(steps: readonly StepRow[], recorded: bigint): Outsi
     { words: 'after the last step', start: endOf(last), end: null },
   ];
   return parts.filter(({ start, end }) => (start ?? 0n) < (end ?? recorded));
+}
+
+/* Of the time before `end` the compilation that tuned most: what runs on devices meanwhile are kernels tried. */
+export function tuningPart(compiles: readonly CompileRow[], end: bigint): OutsidePart | undefined {
+  const endOfOne = (row: CompileRow) => toBig(row.start_ps) + toBig(row.total_ps);
+  const [most] = compiles
+    .filter((row) => phaseOf(row, 'autotune') > 0 && endOfOne(row) <= end)
+    .sort((a, b) => phaseOf(b, 'autotune') - phaseOf(a, 'autotune'));
+  return (
+    most && {
+      words: `while ${most.function ?? 'a function'} was compiled and tuned`,
+      start: toBig(most.start_ps),
+      end: endOfOne(most),
+    }
+  );
 }

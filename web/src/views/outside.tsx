@@ -3,16 +3,18 @@
 import { useEffect, useState } from 'preact/hooks';
 import { loadJson, useJson } from '../data/resource';
 import { restriction } from '../data/restriction';
-import type { RunDetails, StepRow, TopList } from '../data/types';
+import { absence, type RunDetails, type StepRow, type TopList } from '../data/types';
 import { ALL_STEPS, type Changes } from '../model/address';
 import { time, toBig, toNumber } from '../model/numbers';
-import { outsideParts, type OutsidePart } from '../model/steps_words';
+import type { CompileList } from '../model/compiles';
+import { outsideParts, tuningPart, type OutsidePart } from '../model/steps_words';
 import { Link } from '../ui/link';
 
 const OUTSIDE_SHARE = 0.005;
 const STEPS_MAX = 10_000;
+const COMPILES_MAX = 1000;
 
-type Timed = OutsidePart & { self: bigint };
+type Timed = Omit<OutsidePart, 'within'> & { self: bigint; within: Timed | undefined };
 
 const windowOf = ({ start, end }: OutsidePart): Changes => ({
   ...(start === null ? {} : { start_ps: String(start) }),
@@ -22,17 +24,16 @@ const windowOf = ({ start, end }: OutsidePart): Changes => ({
 /* The time of each part, as the same table has it for its window. */
 function useTimes(parts: readonly OutsidePart[] | null, params: Record<string, string | number>): Timed[] | null {
   const [times, setTimes] = useState<Timed[] | null>(null);
-  const key = JSON.stringify([params, parts?.map(windowOf)]);
+  const key = JSON.stringify([params, parts?.map((part) => [windowOf(part), part.within && windowOf(part.within)])]);
   useEffect(() => {
     const gone = new AbortController();
+    const timed = async (part: OutsidePart): Promise<Timed> => {
+      const top = await loadJson<TopList>('api/top', { ...params, ...windowOf(part) }, gone.signal);
+      return { ...part, self: toBig(top.total_self_ps), within: part.within && (await timed(part.within)) };
+    };
     setTimes(null);
     if (parts !== null)
-      Promise.all(
-        parts.map(async (part) => {
-          const top = await loadJson<TopList>('api/top', { ...params, ...windowOf(part) }, gone.signal);
-          return { ...part, self: toBig(top.total_self_ps) };
-        }),
-      ).then(
+      Promise.all(parts.map(timed)).then(
         (found) => !gone.signal.aborted && setTimes(found),
         () => undefined, // the whole is told without its parts
       );
@@ -40,6 +41,20 @@ function useTimes(parts: readonly OutsidePart[] | null, params: Record<string, s
   }, [key]);
   return times;
 }
+
+/* Compilations before the first step are of the part that ends there. */
+function withTuning(parts: readonly OutsidePart[], compiles: CompileList | null): readonly OutsidePart[] {
+  const [first, ...others] = parts;
+  const within =
+    first?.start === null && first.end !== null && compiles ? tuningPart(compiles.rows, first.end) : undefined;
+  return within ? [{ ...first!, within }, ...others] : parts;
+}
+
+const Window = ({ part }: { part: Timed }) => (
+  <>
+    <Link to={{ step: null, start_ps: null, end_ps: null, ...windowOf(part) }}>{time(part.self)}</Link> {part.words}
+  </>
+);
 
 export function Outside({ run, of }: { run: RunDetails; of: TopList }) {
   const params = { run: run.id, by: of.by, ...restriction.value, spread: 'none', limit: 1 };
@@ -51,10 +66,17 @@ export function Outside({ run, of }: { run: RunDetails; of: TopList }) {
     run: run.id,
     limit: STEPS_MAX,
   });
-  const times = useTimes(
-    isTold && steps.data ? outsideParts(steps.data.rows, toBig(run.duration_ps ?? 0)) : null,
-    params,
-  );
+  const parts = isTold && steps.data ? outsideParts(steps.data.rows, toBig(run.duration_ps ?? 0)) : null;
+  const before = parts?.[0]?.start === null ? parts[0] : undefined;
+  const isAsked = before !== undefined && absence(run, 'compiles') === null;
+  const compiles = useJson<CompileList>(isAsked ? 'api/compiles' : null, {
+    run: run.id,
+    by: 'compile',
+    end_ps: String(before?.end ?? 0),
+    limit: COMPILES_MAX,
+  });
+  const isReady = !isAsked || compiles.data !== null || compiles.error !== null;
+  const times = useTimes(parts && isReady ? withTuning(parts, compiles.data) : null, params);
   if (!isTold) return null;
   const rest = times === null ? 0n : times.reduce((left, part) => left - part.self, outside);
   const told = times !== null && rest >= 0n ? times.filter((part) => part.self > 0n) : [];
@@ -65,8 +87,13 @@ export function Outside({ run, of }: { run: RunDetails; of: TopList }) {
       {told.map((part, at) => (
         <>
           {at === 0 ? ': ' : ', '}
-          <Link to={{ step: null, start_ps: null, end_ps: null, ...windowOf(part) }}>{time(part.self)}</Link>{' '}
-          {part.words}
+          <Window part={part} />
+          {part.within && part.within.self > 0n && (
+            <>
+              {' ('}
+              <Window part={part.within} />)
+            </>
+          )}
         </>
       ))}
       {told.length > 0 && rest > 0n && `, ${time(rest)} between them`}
