@@ -96,18 +96,40 @@ static void attribution_path(const char *segment, char ret[4096])
     snprintf(ret, 4096, "%.*s.attr", (int)count, segment);
 }
 
+struct attribution_job {
+    struct index_job *job;
+    struct attribution_out *out;
+    struct error err; /* of the entries; each of both threads has its own */
+};
+
+static void write_entries(void *data, const struct attribution *attribution)
+{
+    struct attribution_job *to = data;
+    char path[4096];
+
+    attribution_path(to->job->options->out, path);
+    enum status status = attribution_begin(path, to->job->content, attribution, &to->out, &to->err);
+    assert(status == to->err.code);
+}
+
 /* While the sink makes the tables that the attribution does without. */
 static void write_attribution(void *data, const struct trace *trace)
 {
     struct index_job *job = data;
     struct error *err = &job->attribution_err;
-    char path[4096];
+    struct attribution_job to = {.job = job};
+    const struct attribute_hooks hooks = {
+        .two_threads = job->options->thread_count > 1, .entries = write_entries, .data = &to};
 
-    attribution_path(job->options->out, path);
-    enum status status =
-        attribute(trace, job->scratch, job->options->thread_count > 1, &job->attribution, err);
+    enum status status = attribute(trace, job->scratch, hooks, &job->attribution, err);
+    if (status == OK && to.err.code != OK) {
+        *err = to.err;
+        status = err->code;
+    }
     if (status == OK)
-        status = attribution_write(path, job->content, &job->attribution, err);
+        status = attribution_end(to.out, &job->attribution, err);
+    else
+        attribution_abandon(to.out);
     assert(status == err->code);
 }
 

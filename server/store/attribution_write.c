@@ -127,49 +127,101 @@ static enum status write_entries(int fd, const struct attribution *from, uint64_
     return status;
 }
 
-static enum status write_all(int fd, const char content[33], const struct attribution *from,
-                             struct error *err)
-{
-    struct attribution_head head = {
-        .version = ATTRIBUTION_VERSION,
-        .kind_rules = KIND_RULES_VERSION,
-        .entry_count = from->entry_count,
-        .count = {[PART_OPS] = from->op_count,
-                  [PART_EXECUTIONS] = from->execution_count,
-                  [PART_TOTALS] = from->totals == NULL ? 0 : from->op_count,
-                  [PART_DEVICES] = from->device_count,
-                  [PART_SPREADS] = from->spread_count,
-                  [PART_KERNELS] = from->kernel_count,
-                  [PART_KERNEL_TOTALS] = from->kernel_count,
-                  [PART_KERNEL_NAMES] = from->kernel_name_count,
-                  [PART_COSTS] = from->costs == NULL ? 0 : from->op_count,
-                  [PART_NEEDS] = from->need_count,
-                  [PART_TEXTS] = from->text_bytes,
-                  [PART_TEXT_ENDS] = from->text_count},
-    };
-    uint64_t at = sizeof head;
+struct attribution_out {
+    struct file_out file;
+    struct attribution_head head;
+    uint64_t at; /* behind the entries */
+};
 
-    memcpy(head.magic, attribution_magic, sizeof attribution_magic);
-    memcpy(head.content, content, sizeof head.content);
-    TRY(write_entries(fd, from, &at, &head, err));
+/* Of what is not told by the entries. */
+static void count_records(struct attribution_head *head, const struct attribution *from)
+{
+    head->count[PART_OPS] = from->op_count;
+    head->count[PART_EXECUTIONS] = from->execution_count;
+    head->count[PART_TOTALS] = from->totals == NULL ? 0 : from->op_count;
+    head->count[PART_DEVICES] = from->device_count;
+    head->count[PART_SPREADS] = from->spread_count;
+    head->count[PART_KERNELS] = from->kernel_count;
+    head->count[PART_KERNEL_TOTALS] = from->kernel_count;
+    head->count[PART_KERNEL_NAMES] = from->kernel_name_count;
+    head->count[PART_COSTS] = from->costs == NULL ? 0 : from->op_count;
+    head->count[PART_NEEDS] = from->need_count;
+    head->count[PART_TEXTS] = from->text_bytes;
+    head->count[PART_TEXT_ENDS] = from->text_count;
+}
+
+static enum status write_rest(struct attribution_out *out, const struct attribution *from,
+                              struct error *err)
+{
+    int fd = out->file.fd;
+
+    count_records(&out->head, from);
     for (int part = PART_COLUMNS + 1; part < PART_COUNT; part++)
-        TRY(write_records(fd, records_of(from, part), part, &at, &head, err));
-    head.head_sum = attribution_head_sum(head);
-    return file_write_all(fd, &head, sizeof head, 0, err);
+        TRY(write_records(fd, records_of(from, part), part, &out->at, &out->head, err));
+    out->head.head_sum = attribution_head_sum(out->head);
+    return file_write_all(fd, &out->head, sizeof out->head, 0, err);
+}
+
+enum status attribution_begin(const char *path, const char content[33],
+                              const struct attribution *entries, struct attribution_out **ret,
+                              struct error *err)
+{
+    struct attribution_out *out = memory_resize(NULL, 1, sizeof *out);
+
+    *ret = NULL;
+    *out = (struct attribution_out){
+        .head = {.version = ATTRIBUTION_VERSION,
+                 .kind_rules = KIND_RULES_VERSION,
+                 .entry_count = entries->entry_count},
+        .at = sizeof out->head,
+    };
+    memcpy(out->head.magic, attribution_magic, sizeof attribution_magic);
+    memcpy(out->head.content, content, sizeof out->head.content);
+    enum status status = file_out_open(&out->file, path, err);
+    if (status != OK) {
+        free(out);
+        return status;
+    }
+    status = write_entries(out->file.fd, entries, &out->at, &out->head, err);
+    if (status != OK) {
+        error_context(err, "%s: ", out->file.final);
+        attribution_abandon(out);
+        return status;
+    }
+    *ret = out;
+    return OK;
+}
+
+enum status attribution_end(struct attribution_out *out, const struct attribution *attribution,
+                            struct error *err)
+{
+    enum status status = write_rest(out, attribution, err);
+
+    if (status != OK) {
+        error_context(err, "%s: ", out->file.final);
+        attribution_abandon(out);
+        return status;
+    }
+    status = file_out_commit(&out->file, err);
+    free(out);
+    return status;
+}
+
+void attribution_abandon(struct attribution_out *out)
+{
+    if (out == NULL)
+        return;
+    file_out_abandon(&out->file);
+    free(out);
 }
 
 enum status attribution_write(const char *path, const char content[33],
                               const struct attribution *attribution, struct error *err)
 {
-    struct file_out out = {0};
+    struct attribution_out *out;
 
-    TRY(file_out_open(&out, path, err));
-    enum status status = write_all(out.fd, content, attribution, err);
-    if (status == OK)
-        return file_out_commit(&out, err);
-    error_context(err, "%s: ", out.final);
-    file_out_abandon(&out);
-    return status;
+    TRY(attribution_begin(path, content, attribution, &out, err));
+    return attribution_end(out, attribution, err);
 }
 
 static enum status bind_open(int fd, uint64_t segment, struct error *err)

@@ -80,6 +80,15 @@ MUST_CHECK enum status cache_adopt_download(struct cache *cache, const char *mad
 /* Keeps what analyse/attribute/attribute.c computed. */
 MUST_CHECK enum status attribution_write(const char *path, const char content[33],
                                          const struct attribution *attribution, struct error *err);
+/* The same in two parts: the entries, then what was made of them. Only `entries`,
+ * `entry_count`, `by_device_time`, `kernel_of` and `kernel_count` are read first. */
+struct attribution_out;
+MUST_CHECK enum status attribution_begin(const char *path, const char content[33],
+                                         const struct attribution *entries,
+                                         struct attribution_out **ret, struct error *err);
+MUST_CHECK enum status attribution_end(struct attribution_out *out,
+                                       const struct attribution *attribution, struct error *err);
+void attribution_abandon(struct attribution_out *out); /* instead of the end; takes NULL */
 /* Says of which segment it is, by trace.sum, once that one is written: another's is never taken. */
 MUST_CHECK enum status attribution_bind(const char *path, uint64_t segment, struct error *err);
 struct attribution_file;

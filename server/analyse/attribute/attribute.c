@@ -432,43 +432,48 @@ struct tables {
     const struct trace *trace;
     struct scratch *scratch;
     struct attribution *of;
+    struct attribute_hooks hooks;
 };
 
-/* Neither reads what the other makes. */
+/* None reads what another makes. */
 static void make_table(void *data, uint32_t part)
 {
     const struct tables *tables = data;
 
-    if (part == 0)
-        kernels_make(tables->trace, tables->scratch, tables->of);
-    else
+    if (part == 0 && tables->hooks.entries != NULL)
+        tables->hooks.entries(tables->hooks.data, tables->of);
+    if (part == 1)
         totals_make(tables->trace, tables->scratch, tables->of);
+    if (part == 2)
+        kernels_make(tables->trace, tables->scratch, tables->of);
 }
 
-static void make_tables(struct tables tables, bool two_threads)
+static void make_tables(struct tables tables)
 {
-    if (two_threads && split_count(tables.of->entry_count) > 1) {
-        split_run(2, make_table, &tables);
+    enum { PARTS = 3 };
+
+    if (tables.hooks.two_threads && split_count(tables.of->entry_count) > 1) {
+        split_run(PARTS, make_table, &tables);
         return;
     }
-    make_table(&tables, 0);
-    make_table(&tables, 1);
+    for (uint32_t part = 0; part < PARTS; part++)
+        make_table(&tables, part);
 }
 
 /* Rows of tables are told apart by names, also by those that the attribution adds. */
-static void make_named_tables(struct tables tables, bool two_threads)
+static void make_named_tables(struct tables tables)
 {
     struct str *room = memory_resize(NULL, (size_t)tables.of->text_count + 1, sizeof *room);
     struct trace named;
 
     attribution_lend(tables.of, tables.trace, room, &named);
     tables.trace = &named;
-    make_tables(tables, two_threads);
+    make_tables(tables);
     free(room);
 }
 
-enum status attribute(const struct trace *trace, struct scratch *scratch, bool two_threads,
-                      struct attribution *ret, struct error *err)
+enum status attribute(const struct trace *trace, struct scratch *scratch,
+                      struct attribute_hooks hooks, struct attribution *ret, struct error *err)
 {
     struct attribute_work work = begin(trace, scratch);
 
@@ -503,7 +508,7 @@ enum status attribute(const struct trace *trace, struct scratch *scratch, bool t
         .text_bytes = work.text_bytes,
         .text_count = work.text_count,
     };
-    make_named_tables((struct tables){trace, scratch, ret}, two_threads);
+    make_named_tables((struct tables){trace, scratch, ret, hooks});
     if (trace_damaged(trace))
         return fail(err, ERR_FORMAT, "part of the index is damaged");
     return OK;

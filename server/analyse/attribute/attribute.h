@@ -23,9 +23,19 @@
 #include "base/scratch.h"
 #include "trace/attribution.h"
 
+struct attribute_hooks {
+    bool two_threads;
+    /* Called once entries are whole, which is before totals and kernels are: on two threads these
+     * are made meanwhile. Then only `entries`, `entry_count`, `by_device_time`, `kernel_of` and
+     * `kernel_count` may be read. NULL: nobody wants that. */
+    void (*entries)(void *data, const struct attribution *of);
+    void *data;
+};
+
 /* The result lives in the scratch, for it grows with the ops; it is the same with two threads. A
  * trace without ops yields an empty attribution. */
 MUST_CHECK enum status attribute(const struct trace *trace, struct scratch *scratch,
-                                 bool two_threads, struct attribution *ret, struct error *err);
+                                 struct attribute_hooks hooks, struct attribution *ret,
+                                 struct error *err);
 
 #endif

@@ -118,7 +118,9 @@ void place_any_index(const struct decoder *decoder, struct bytes file, const cha
 
     write_segment(decoder, file, segment_path, arena);
     must(segment_open(segment_path, &segment, &err), &err);
-    must(attribute(segment_trace(segment), scratch, false, &attribution, &err), &err);
+    must(
+        attribute(segment_trace(segment), scratch, (struct attribute_hooks){0}, &attribution, &err),
+        &err);
     must(attribution_write(attribution_path, place_any_content, &attribution, &err), &err);
     must(attribution_bind(attribution_path, segment_trace(segment)->sum, &err), &err);
     segment_close(segment);

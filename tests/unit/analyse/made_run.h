@@ -160,7 +160,8 @@ static inline void run_finish(struct made_run *run)
     made_finish(&run->made);
     run->scratch = scratch_create(NULL);
     CHECK_OK("attribute",
-             attribute(&run->made.trace, run->scratch, false, &run->attribution, &run->made.err),
+             attribute(&run->made.trace, run->scratch, (struct attribute_hooks){0},
+                       &run->attribution, &run->made.err),
              &run->made.err);
     run_pack(run);
     run->host = (struct host_trace){.trace = &run->made.trace,
