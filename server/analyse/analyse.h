@@ -13,6 +13,7 @@
 #include "trace/trace.h"
 
 struct block_sums; /* analyse/scan/block_sums.h */
+struct steps;      /* analyse/steps/steps.h */
 
 struct host_trace {
     const struct trace *trace;
@@ -62,6 +63,9 @@ struct restriction {
     struct str q;                   /* a part of the name, ASCII case aside */
     struct str family;     /* of steps that are marked: their name; "": the one that trains */
     struct str step_regex; /* steps are the slices that it matches; "": recognised */
+    /* All steps of the run, as they are recognised, where they are at hand; NULL: who asks for
+     * steps looks for them. */
+    const struct steps *found;
 };
 
 enum cell_kind {

@@ -47,8 +47,9 @@ enum { HEADER = 32 };
 
 struct arena {
     struct block *newest;
-    size_t used;      /* by allocations, over all blocks */
-    size_t next_size; /* of the next block */
+    size_t used;                    /* by allocations, over all blocks */
+    size_t next_size;               /* of the next block */
+    struct arena *within, *sibling; /* those that leave with it, the newest first */
 };
 
 static unsigned char *block_bytes(struct block *block)
@@ -83,10 +84,29 @@ struct arena *arena_create(void)
     return arena;
 }
 
+struct arena *arena_within(struct arena *parent)
+{
+    struct arena *arena = arena_create();
+
+    arena->sibling = parent->within;
+    parent->within = arena;
+    return arena;
+}
+
+static void destroy_within(struct arena *parent)
+{
+    for (struct arena *arena = parent->within, *next; arena != NULL; arena = next) {
+        next = arena->sibling;
+        arena_destroy(arena);
+    }
+    parent->within = NULL;
+}
+
 void arena_destroy(struct arena *arena)
 {
     if (arena == NULL)
         return;
+    destroy_within(arena);
     for (struct block *block = arena->newest, *older; block != NULL; block = older) {
         older = block->older;
         block_destroy(block);
@@ -99,6 +119,7 @@ static void reset_keeping(struct arena *arena, size_t size_max)
 {
     struct block *kept = NULL;
 
+    destroy_within(arena);
     for (struct block *block = arena->newest, *older; block != NULL; block = older) {
         older = block->older;
         if (kept == NULL && block->size <= size_max)
@@ -130,7 +151,11 @@ void arena_reset_small(struct arena *arena)
 
 size_t arena_used(const struct arena *arena)
 {
-    return arena->used;
+    size_t used = arena->used;
+
+    for (const struct arena *one = arena->within; one != NULL; one = one->sibling)
+        used += arena_used(one);
+    return used;
 }
 
 /* A block of its own for what is large, behind the newest one, which may still have room. */

@@ -14,7 +14,10 @@
 struct arena;
 
 struct arena *arena_create(void);
-void arena_destroy(struct arena *arena); /* takes NULL */
+/* Leaves with its parent, by destroy and by reset: for a thread that works for the parent's owner,
+ * who makes it before that thread begins. */
+struct arena *arena_within(struct arena *parent);
+void arena_destroy(struct arena *arena); /* takes NULL; of one within, its parent does it */
 void arena_reset(struct arena *arena);   /* keeps one block for the next use, up to 1 MiB */
 /* Keeps one page: for an arena that waits long, among many, for its next use. */
 void arena_reset_small(struct arena *arena);

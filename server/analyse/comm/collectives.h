@@ -53,8 +53,6 @@ struct collective {    /* one instruction, or what kernels of one name, size and
     struct str axis; /* "data", "4 devices, stride 2"; "" unknown */
 };
 
-enum collective_wait_state { WAIT_UNKNOWN, WAIT_KNOWN };
-
 struct collective_run { /* one execution on one device */
     uint32_t collective, host;
     int32_t device;

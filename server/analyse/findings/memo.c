@@ -8,6 +8,7 @@
 
 #include "analyse/findings/overview.h"
 #include "analyse/ops/top.h"
+#include "analyse/scan/split.h"
 #include "analyse/steps/capture.h"
 #include "analyse/steps/steps_doubt.h"
 #include "base/bisect.h"
@@ -49,6 +50,44 @@ enum status memo_once(struct memo *memo, memo_make *make, const void **ret, stru
         return fail(err, ERR_LIMIT, "more than %d analyses were requested", FACTS_MAX);
     memo->made[memo->made_count] = fact;
     return hand_out(&memo->made[memo->made_count++], ret, err);
+}
+
+struct halves {
+    struct memo *memos[2];
+    memo_half *const *halves;
+};
+
+static void make_half(void *data, uint32_t part)
+{
+    const struct halves *work = data;
+
+    work->halves[part](work->memos[part]);
+}
+
+/* Of what one memo made behind what both knew, and no more than there is room for: others are made
+ * when they are asked for. */
+static void take_facts(struct memo *memo, const struct memo *beside, uint32_t known_count)
+{
+    for (uint32_t i = known_count; i < beside->made_count; i++) {
+        const struct fact *fact = &beside->made[i];
+        bool known = false;
+
+        for (uint32_t k = known_count; k < memo->made_count; k++)
+            known |= memo->made[k].make == fact->make;
+        if (!known && memo->made_count < FACTS_MAX)
+            memo->made[memo->made_count++] = *fact;
+    }
+}
+
+void memo_side_by_side(struct memo *memo, memo_half *const halves[2])
+{
+    struct memo *beside = arena_new(memo->arena, struct memo);
+    const uint32_t known_count = memo->made_count;
+
+    *beside = *memo;
+    beside->arena = arena_within(memo->arena);
+    split_run(2, make_half, &(struct halves){.memos = {memo, beside}, .halves = halves});
+    take_facts(memo, beside, known_count);
 }
 
 static enum status make_selections(struct memo *memo, const void **ret, struct error *err)

@@ -12,7 +12,7 @@
  *   const void *made;
  *   TRY(memo_once(memo, make_kernels, &made, err));
  *
- * Everything lives in the arena of the request. One thread asks at a time.
+ * Everything lives in the arena of the request. One thread asks a memo at a time.
  */
 #ifndef JVIEWD_ANALYSE_FINDINGS_MEMO_H
 #define JVIEWD_ANALYSE_FINDINGS_MEMO_H
@@ -51,6 +51,12 @@ struct memo *memo_create(const struct run_traces *run, const struct restriction 
 /* What `make` made, now or before; a failure stays one. */
 MUST_CHECK enum status memo_once(struct memo *memo, memo_make *make, const void **ret,
                                  struct error *err);
+
+/* Two halves of what will be asked, each on a thread of its own. The second asks a memo that knows
+ * what was made before, and lives as long; what it made is then known to the first. What fails is
+ * kept as a failure. */
+typedef void memo_half(struct memo *memo);
+void memo_side_by_side(struct memo *memo, memo_half *const halves[2]);
 
 struct selections {
     struct selection *items; /* hosts with something left in time */

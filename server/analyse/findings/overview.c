@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/comm/collectives.h"
+#include "analyse/comm/transfers.h"
 #include "analyse/findings/rules_idle.h"
+#include "analyse/scan/split.h"
 #include "analyse/stats/quantile.h"
 #include "analyse/stats/stats.h"
 #include "analyse/steps/capture.h"
@@ -369,6 +372,61 @@ static void fill_path(struct memo *memo, const struct steps *steps, struct overv
     ret->path_sentence = critical_sentence(&ret->path, memo->arena);
 }
 
+static void look_for_steps(struct memo *memo)
+{
+    const struct counted *counted;
+    struct error unseen = {0};
+
+    (void)!memo_counted(memo, &counted, &unseen);
+}
+
+static void look_for_collectives(struct memo *memo)
+{
+    const struct collectives *collectives;
+    struct error unseen = {0};
+
+    (void)!memo_collectives(memo, &collectives, &unseen);
+}
+
+static void look_for_idle_time(struct memo *memo)
+{
+    const struct idle *idle;
+    struct error unseen = {0};
+
+    (void)!memo_kept_waiting(memo, &idle, &unseen);
+}
+
+static void look_for_copies(struct memo *memo)
+{
+    const struct transfers *transfers;
+    const struct efficiency *efficiency;
+    struct error unseen = {0};
+
+    (void)!memo_transfers(memo, &transfers, &unseen);
+    (void)!memo_efficiency(memo, &efficiency, &unseen);
+}
+
+/* What takes longest of what every overview and its rules ask, on two threads where the run is
+ * large; who needs what failed sees it fail.
+ *
+ *   this thread   |- steps -------|- idle time ----------|  the rest
+ *   another       |- collectives -|- copies, efficiency -|
+ */
+static void look_ahead(struct memo *memo)
+{
+    static memo_half *const first[2] = {look_for_steps, look_for_collectives};
+    static memo_half *const then[2] = {look_for_idle_time, look_for_copies};
+    uint64_t entries = 0;
+
+    for (uint32_t i = 0; i < memo->run->host_count; i++)
+        if (memo->run->hosts[i].attribution != NULL)
+            entries += memo->run->hosts[i].attribution->entry_count;
+    if (split_count(entries) < 2)
+        return;
+    memo_side_by_side(memo, first);
+    memo_side_by_side(memo, then);
+}
+
 enum status overview(struct memo *memo, struct overview *ret, struct error *err)
 {
     const struct selections *selections;
@@ -378,6 +436,7 @@ enum status overview(struct memo *memo, struct overview *ret, struct error *err)
     const struct table *ops;
 
     *ret = (struct overview){0};
+    look_ahead(memo);
     TRY(memo_selections(memo, &selections, err));
     TRY(memo_steps(memo, &steps, err));
     TRY(memo_counted(memo, &counted, err));

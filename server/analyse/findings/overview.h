@@ -111,6 +111,10 @@ void overview_devices(const struct selections *selections, struct arena *arena,
 /* Whose record told of hosts, and who else recorded; overview_threads.c. */
 void overview_threads(const struct run_traces *run, const struct steps *steps,
                       const struct counted *counted, struct arena *arena, struct overview *ret);
+/* In the counted steps; NULL: none counts, or a window cuts them. */
+struct efficiency;
+MUST_CHECK enum status memo_efficiency(struct memo *memo, const struct efficiency **ret,
+                                       struct error *err);
 /* MFU and the share of the roofline; overview_efficiency.c. */
 MUST_CHECK enum status overview_efficiency(struct memo *memo, const struct steps *steps,
                                            struct overview *ret, struct error *err);

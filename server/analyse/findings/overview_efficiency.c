@@ -99,20 +99,47 @@ static void fill(const struct efficiency *found, double seconds, struct arena *a
             STR("FLOPs, bytes and both peaks are known for less than half of the time of ops");
 }
 
+/* NULL: no step counts, or a window cuts them. */
+static enum status make_efficiency(struct memo *memo, const void **ret, struct error *err)
+{
+    struct restriction asked = *memo->restriction;
+    const struct steps *steps;
+    bool any = false;
+
+    TRY(memo_steps(memo, &steps, err));
+    for (uint32_t i = 0; i < steps->count; i++)
+        any |= counted_step(steps, &steps->items[i]);
+    if (!any || asked.has_window)
+        return OK;
+
+    struct efficiency *found = arena_new(memo->arena, struct efficiency);
+
+    *ret = found;
+    TRY(memo_all_steps(memo, &asked.found, err));
+    restrict_to_counted(steps, memo->arena, &asked);
+    return efficiency_find(memo->run, &asked, memo->arena, found, err);
+}
+
+enum status memo_efficiency(struct memo *memo, const struct efficiency **ret, struct error *err)
+{
+    const void *made;
+
+    TRY(memo_once(memo, make_efficiency, &made, err));
+    *ret = made;
+    return OK;
+}
+
 enum status overview_efficiency(struct memo *memo, const struct steps *steps, struct overview *ret,
                                 struct error *err)
 {
-    struct restriction counted = *memo->restriction;
-    struct efficiency found;
+    const struct efficiency *found;
 
-    if (ret->counted == 0 || counted.has_window) {
+    TRY(memo_efficiency(memo, &found, err));
+    if (found == NULL)
         ret->efficiency.mfu_reason = ret->efficiency.roof_reason =
-            counted.has_window ? STR("a window cuts steps: ask for steps")
-                               : STR("no steps were found");
-        return OK;
-    }
-    restrict_to_counted(steps, memo->arena, &counted);
-    TRY(efficiency_find(memo->run, &counted, memo->arena, &found, err));
-    fill(&found, device_seconds(steps, ret), memo->arena, &ret->efficiency);
+            memo->restriction->has_window ? STR("a window cuts steps: ask for steps")
+                                          : STR("no steps were found");
+    else
+        fill(found, device_seconds(steps, ret), memo->arena, &ret->efficiency);
     return OK;
 }

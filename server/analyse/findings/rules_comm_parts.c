@@ -32,15 +32,30 @@ static void measure_inside(struct memo *memo, struct comm_asked *asked)
     asked->inside_ps = inside_ps;
 }
 
+static enum status make_collectives(struct memo *memo, const void **ret, struct error *err)
+{
+    struct collectives *found = arena_new(memo->arena, struct collectives);
+
+    *ret = found;
+    return collectives_find(memo->run, memo->restriction, memo->arena, found, err);
+}
+
+enum status memo_collectives(struct memo *memo, const struct collectives **ret, struct error *err)
+{
+    const void *made;
+
+    TRY(memo_once(memo, make_collectives, &made, err));
+    *ret = made;
+    return OK;
+}
+
 static enum status make_comm(struct memo *memo, const void **ret, struct error *err)
 {
     struct comm_asked *asked = arena_new(memo->arena, struct comm_asked);
-    struct collectives *found = arena_new(memo->arena, struct collectives);
 
-    TRY(collectives_find(memo->run, memo->restriction, memo->arena, found, err));
+    TRY(memo_collectives(memo, &asked->found, err));
     TRY(memo_counted(memo, &asked->counted, err));
     asked->memo = memo;
-    asked->found = found;
     count_devices(memo, asked);
     measure_inside(memo, asked);
     *ret = asked;
@@ -54,15 +69,6 @@ enum status comm_look(struct memo *memo, struct comm_asked *ret, struct error *e
     *ret = (struct comm_asked){.memo = memo};
     TRY(memo_once(memo, make_comm, &made, err));
     *ret = *(const struct comm_asked *)made;
-    return OK;
-}
-
-enum status memo_collectives(struct memo *memo, const struct collectives **ret, struct error *err)
-{
-    struct comm_asked asked;
-
-    TRY(comm_look(memo, &asked, err));
-    *ret = asked.found;
     return OK;
 }
 

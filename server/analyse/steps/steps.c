@@ -441,6 +441,45 @@ void steps_keep_asked(const struct run_traces *run, const struct restriction *re
     free(places);
 }
 
+/* Each op's owner among those that are left. */
+static uint32_t **copy_owners(const struct run_traces *run, const uint32_t *const *owners,
+                              const uint32_t *places, struct arena *arena)
+{
+    uint32_t **ret = arena_array(arena, uint32_t *, (size_t)run->host_count + 1);
+
+    for (uint32_t host = 0; host < run->host_count; host++) {
+        if (owners[host] == NULL)
+            continue;
+
+        uint32_t count = run->hosts[host].attribution->entry_count;
+
+        ret[host] = arena_array(arena, uint32_t, (size_t)count + 1);
+        for (uint32_t i = 0; i < count; i++)
+            ret[host][i] = owners[host][i] == NO_OWNER ? NO_OWNER : places[owners[host][i]];
+    }
+    return ret;
+}
+
+/* Of steps that others look at, too. */
+static void take_found(const struct run_traces *run, const struct restriction *restriction,
+                       struct arena *arena, struct steps *ret)
+{
+    const struct steps *all = restriction->found;
+
+    *ret = *all;
+    ret->lanes = NULL;
+    ret->items = arena_array(arena, struct step, all->count);
+    if (all->count > 0)
+        memcpy(ret->items, all->items, all->count * sizeof *ret->items);
+
+    uint32_t *places = keep_asked(run, restriction, arena, ret);
+
+    ret->time_rule = most_of_times(ret);
+    if (places != NULL && all->owners != NULL)
+        ret->owners = (const uint32_t *const *)copy_owners(run, all->owners, places, arena);
+    free(places);
+}
+
 enum status steps_find(const struct run_traces *run, const struct restriction *restriction,
                        struct arena *arena, struct steps *ret, struct error *err)
 {
@@ -449,6 +488,11 @@ enum status steps_find(const struct run_traces *run, const struct restriction *r
     struct str family = STR("");
 
     *ret = (struct steps){0};
+    if (restriction->found != NULL && restriction->step_regex.count == 0 &&
+        restriction->family.count == 0) {
+        take_found(run, restriction, arena, ret);
+        return OK;
+    }
     if (restriction->step_regex.count > 0)
         TRY(find_by_expression(run, restriction->step_regex, &list, err));
     else if (restriction->family.count > 0)

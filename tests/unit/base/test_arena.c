@@ -62,6 +62,26 @@ static void apart(void **state)
     arena_destroy(arena);
 }
 
+/* The sanitizer tells what is left behind. */
+static void within(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+
+    for (int round = 0; round < 3; round++) {
+        struct arena *first = arena_within(arena), *second = arena_within(arena);
+        struct arena *inner = arena_within(first);
+
+        memset(arena_alloc(inner, 5000, 1), 1, 5000);
+        memset(arena_alloc(second, 100, 1), 2, 100);
+        CHECK("used by all", arena_used(arena) >= 5100);
+        arena_reset(arena);
+        CHECK_INT("left with it", arena_used(arena), 0);
+    }
+    memset(arena_alloc(arena_within(arena), 100, 1), 3, 100);
+    arena_destroy(arena);
+}
+
 /* What `call` does to a process of its own. */
 static int signal_of(void (*call)(void))
 {
@@ -134,6 +154,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(zeroed_and_aligned),
         cmocka_unit_test(apart),
+        cmocka_unit_test(within),
         cmocka_unit_test(too_much_ends_the_process),
 #if defined(__SANITIZE_ADDRESS__)
         cmocka_unit_test(poisoned),

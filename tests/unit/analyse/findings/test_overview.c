@@ -4,6 +4,7 @@
 
 #include "analyse/findings/overview.h"
 #include "analyse/memory/memory.h"
+#include "analyse/scan/split.h"
 
 static struct overview ask(const struct made_run *run, struct restriction restriction)
 {
@@ -69,6 +70,42 @@ static void with_steps(void **state)
     CHECK_INT("notes", got.note_count, 1);
     CHECK_STR("note", str_of(got.notes[0].kind), "truncated");
     CHECK_INT("note", got.notes[0].count, 2);
+    run_end(&run);
+}
+
+/* What is looked for on two threads is the same. */
+static void on_two_threads(void **state)
+{
+    (void)state;
+    const uint64_t items_a_part = split_items_a_part;
+    struct made_run run;
+
+    run_begin(&run);
+    track_id python = run_thread(&run, "python"), pool = run_thread(&run, "pool");
+    for (int64_t i = 0; i < 20; i++) {
+        annotated(&run, python, i * 1000, 900);
+        run_cpu_op(&run, pool, i * 1000, 300, "dot", 7, i, 0, 0);
+        run_cpu_op(&run, pool, i * 1000 + 400, 200, "all-reduce", 7, i, 0, 0);
+        run_cpu_op(&run, pool, i * 1000 + 4, 400, "dot", 7, i, 1, 0);
+    }
+    run_finish(&run);
+    split_items_a_part = UINT64_MAX;
+
+    const struct overview alone = ask(&run, (struct restriction){0});
+
+    split_items_a_part = 1;
+
+    const struct overview both = ask(&run, (struct restriction){0});
+
+    split_items_a_part = items_a_part;
+    CHECK_STR("sentence", both.sentence, alone.sentence.at);
+    CHECK_STR("of the path", both.path_sentence, alone.path_sentence.at);
+    CHECK_STR("no MFU", both.efficiency.mfu_reason, alone.efficiency.mfu_reason.at);
+    CHECK_INT("idle", both.devices[0].idle_ps, alone.devices[0].idle_ps);
+    CHECK("some are found", alone.findings.count > 0);
+    CHECK_INT("findings", both.findings.count, alone.findings.count);
+    for (uint32_t i = 0; i < alone.findings.count; i++)
+        CHECK_STR("finding", both.findings.items[i].text, alone.findings.items[i].text.at);
     run_end(&run);
 }
 
@@ -261,9 +298,10 @@ static void memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(with_steps),       cmocka_unit_test(without_steps),
-        cmocka_unit_test(too_many_threads), cmocka_unit_test(others_recorded),
-        cmocka_unit_test(unions),           cmocka_unit_test(memory),
+        cmocka_unit_test(with_steps),      cmocka_unit_test(on_two_threads),
+        cmocka_unit_test(without_steps),   cmocka_unit_test(too_many_threads),
+        cmocka_unit_test(others_recorded), cmocka_unit_test(unions),
+        cmocka_unit_test(memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

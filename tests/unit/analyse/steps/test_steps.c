@@ -925,6 +925,60 @@ static void spans_hold_work(void **state)
     run_end(&run);
 }
 
+static void check_owners(const struct made_run *run, const struct steps *got,
+                         const struct steps *wanted)
+{
+    CHECK_INT("steps", got->count, wanted->count);
+    CHECK_INT("ordinals", got->ordinal_count, wanted->ordinal_count);
+    CHECK_INT("rule of times", got->time_rule, wanted->time_rule);
+    for (uint32_t i = 0; i < got->count; i++) {
+        CHECK_INT("number", got->items[i].number, wanted->items[i].number);
+        CHECK_INT("ordinal", got->items[i].ordinal, wanted->items[i].ordinal);
+    }
+    for (uint32_t i = 0; i < run->attribution.entry_count; i++)
+        CHECK_INT("owner", got->owners[0][i], wanted->owners[0][i]);
+}
+
+/* What is asked of steps that were found before is what is found; they stay as they are. */
+static void found_before(void **state)
+{
+    (void)state;
+    enum { ALL = 4 };
+    struct made_run run;
+    static const int64_t range[] = {1, 2, 9, 9};
+
+    run_begin(&run);
+    track_id python = run_thread(&run, "python"), pool = run_thread(&run, "pool");
+    for (int64_t i = 0; i < ALL; i++) {
+        annotated(&run, python, 120 * i, 110, i);
+        call_of(&run, python, 120 * i + 1, 8);
+    }
+    for (int64_t i = 0; i < ALL; i++)
+        run_cpu_op(&run, pool, 120 * i + 5, 100, "dot", 7, 40 + i, 0, 0);
+    run_finish(&run);
+
+    const struct steps all = find(&run, NULL), untouched = find(&run, NULL);
+    struct restriction asked[] = {
+        {.has_window = false},
+        {.steps = range, .step_range_count = 2},
+        {.has_window = true, .start_ps = 0, .end_ps = 200},
+        {.hosts = &STR("hostB"), .host_count = 1},
+    };
+
+    CHECK("of each an op", all.owners[0][ALL - 1] == ALL - 1);
+    for (size_t i = 0; i < COUNT(asked); i++) {
+        struct steps wanted = find(&run, &asked[i]);
+
+        asked[i].found = &all;
+
+        struct steps got = find(&run, &asked[i]);
+
+        check_owners(&run, &got, &wanted);
+        check_owners(&run, &all, &untouched);
+    }
+    run_end(&run);
+}
+
 /* Two executions were called before the recording began, the last call was not run within it. */
 static void begins_full_ends_early(void **state)
 {
@@ -1282,6 +1336,7 @@ int main(void)
         cmocka_unit_test(cut_by_the_end),
         cmocka_unit_test(runs_ahead),
         cmocka_unit_test(spans_hold_work),
+        cmocka_unit_test(found_before),
         cmocka_unit_test(begins_full_ends_early),
         cmocka_unit_test(second_of_two),
         cmocka_unit_test(launches_tell),
