@@ -322,8 +322,8 @@ def test_what_is_refused(place):
     for arguments, words in ((["--tables", "opps"], "there is no table \"opps\""), (["--format", "xml"], "a format is"),
                              (["--part", "4/3"], "a part is one"), (["--parts", "0x"], "the number of parts is"), (["--what"], "does not understand")):
         assert words in export(place, *arguments, code=2).stderr, arguments
-    done = place.jviewd("export", place.profiles, "--to", "gs://bucket/x", "--format", "csv", "--cache-dir", place.cache)
-    assert done.returncode == 2 and "gs://bucket/x" in done.stderr, done.stderr
+    done = place.jviewd("export", place.profiles, "--to", "ftp://bucket/x", "--format", "csv", "--cache-dir", place.cache)
+    assert done.returncode == 2 and "ftp://bucket/x" in done.stderr, done.stderr
     assert "does not exist" in export(place, root=place.dir / "nowhere", code=3).stderr
     bare = place.dir / "python"
     bare.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S "$@"\n')  # without packages
