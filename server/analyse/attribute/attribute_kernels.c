@@ -25,9 +25,6 @@
 
 enum metric { METRIC_DUR, METRIC_QUEUE, METRIC_LAUNCH, METRIC_CALL, METRIC_GAP, METRIC_COUNT };
 
-/* What begins within this after its call ended waited for nothing but the call. */
-#define SOON_PS INT64_C(20000000)
-
 struct gathering {
     const struct trace *trace;
     const struct attribution *of;
@@ -48,11 +45,13 @@ struct one_launch { /* of an entry */
 /* Streams that stand idle, and whose next kernel was launched late: the host kept them waiting. */
 static void add_starved(struct kernel_total *total, const struct one_launch *launch)
 {
-    if (!launch->is_called || !launch->has_gap || launch->launch_ps <= 0 ||
-        launch->queue_ps > SOON_PS || launch->queue_ps >= launch->gap_ps)
+    if (!launch->is_called || !launch->has_gap)
         return;
-    total->starved_count++;
-    total->starved_ps = sum_of(total->starved_ps, launch->gap_ps - launch->queue_ps);
+
+    int64_t starved_ps = launch_starved_ps(launch->launch_ps, launch->queue_ps, launch->gap_ps);
+
+    total->starved_count += starved_ps > 0;
+    total->starved_ps = sum_of(total->starved_ps, starved_ps);
 }
 
 static void add_total(struct gathering *work, uint32_t at, uint32_t kernel,

@@ -10,6 +10,9 @@
 
 enum { HELD_CHUNKS = 8 };
 
+/* What begins within this after its call ended waited for nothing but the call. */
+#define SOON_PS INT64_C(20000000)
+
 /* Of a row: the arrows that end at its slices, positions in `flow_by_to`. Who asks goes along the
  * row, so the next one is near the last one. */
 struct row_arrows {
@@ -140,6 +143,11 @@ slice_id launch_arrow(struct launch_reader *reader, slice_id slice)
     if (arrows->near == arrows->end || arrow_end(trace, arrows->near) != slice)
         return NO_SLICE;
     return trace->flows[trace->flow_by_to[arrows->near]].from;
+}
+
+int64_t launch_starved_ps(int64_t launch_ps, int64_t queue_ps, int64_t gap_ps)
+{
+    return launch_ps > 0 && queue_ps <= SOON_PS && queue_ps < gap_ps ? gap_ps - queue_ps : 0;
 }
 
 /* Rows of a track follow each other, and so do their slices. */

@@ -21,6 +21,10 @@ struct launch_call {
 /* False where there is none: NO_SLICE, or a damaged trace. */
 bool launch_read(struct launch_reader *reader, slice_id slice, struct launch_call *ret);
 
+/* How long a stream stood idle because this call came late: what lies before the call's end of the
+ * gap before its kernel; 0: something else held the kernel up, or nothing did. */
+int64_t launch_starved_ps(int64_t launch_ps, int64_t queue_ps, int64_t gap_ps);
+
 /* Where the first arrow comes from that ends at the slice; NO_SLICE: none does. */
 slice_id launch_arrow(struct launch_reader *reader, slice_id slice);
 /* Does any arrow end at a slice of the slice's track? */

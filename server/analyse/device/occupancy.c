@@ -64,11 +64,15 @@ static struct occupancy unknown(const char *reason)
     return (struct occupancy){.share = NOT_RECORDED, .reason = reason};
 }
 
-static struct occupancy finish(struct occupancy found, uint64_t warps, uint64_t warps_max)
+static struct occupancy finish(struct occupancy found, uint64_t blocks, uint64_t warps_of_block,
+                               uint64_t warps_max)
 {
+    uint64_t warps = blocks * warps_of_block;
+
     if (warps == 0)
         return unknown("the recorded launch shape does not fit this device");
     found.share = (uint32_t)(warps * 10000 / warps_max);
+    found.blocks = (uint32_t)blocks;
     if (warps == warps_max)
         found.limit = LIMIT_NONE;
     return found;
@@ -87,7 +91,7 @@ static struct occupancy nvidia(const struct limits *of, const struct kernel *ker
              LIMIT_REGISTERS);
     if (shared > 0)
         limit_by(&found, &blocks, of->shared_bytes / shared, LIMIT_SHARED);
-    return finish(found, blocks * warps, of->warps);
+    return finish(found, blocks, warps, of->warps);
 }
 
 static struct occupancy cdna(const struct kernel *kernel)
@@ -101,7 +105,7 @@ static struct occupancy cdna(const struct kernel *kernel)
     limit_by(&found, &groups, per_simd * CDNA_SIMDS / waves, LIMIT_REGISTERS);
     if (shared_of(kernel) > 0)
         limit_by(&found, &groups, CDNA_LDS_BYTES / shared_of(kernel), LIMIT_SHARED);
-    return finish(found, groups * waves, most);
+    return finish(found, groups, waves, most);
 }
 
 struct occupancy occupancy_compute(struct processor processor, const struct kernel *kernel)
@@ -125,6 +129,15 @@ struct occupancy occupancy_compute(struct processor processor, const struct kern
     return unknown(processor.major == 0
                        ? "the profile does not say the device's compute capability"
                        : "jviewd does not know the limits of this compute capability");
+}
+
+double occupancy_waves(struct processor processor, const struct occupancy *of,
+                       const struct kernel *kernel)
+{
+    if (of->blocks == 0 || processor.count == 0 || kernel->grid[0] == NOT_RECORDED)
+        return 0;
+    return (double)kernel->grid[0] * kernel->grid[1] * kernel->grid[2] /
+           ((double)of->blocks * processor.count);
 }
 
 static bool is_of_device(const struct trace *trace, track_id id, int32_t device)
@@ -156,6 +169,8 @@ struct processor processor_of(const struct trace *trace, int32_t device)
             processor.major = number(&property->arg);
         else if (str_equal(key, STR("compute_cap_minor")))
             processor.minor = number(&property->arg);
+        else if (str_equal(key, STR("core_count")) || str_equal(key, STR("numSms")))
+            processor.count = number(&property->arg);
         else if (str_contains(text, STR("AMD")) || str_contains(text, STR("Instinct")))
             processor.amd = true;
     }

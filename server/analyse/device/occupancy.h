@@ -30,15 +30,21 @@ const char *occupancy_limit_word(enum occupancy_limit limit); /* NULL: unknown o
 struct processor {         /* of a device; zeroed: unknown */
     uint32_t major, minor; /* compute capability */
     bool amd;              /* then they are of its architecture: 9.0 ... */
+    uint32_t count;        /* multiprocessors of the device; 0 unknown */
 };
 
 struct occupancy {
     uint32_t share; /* in 1/10,000; NOT_RECORDED unknown */
     enum occupancy_limit limit;
+    uint32_t blocks;    /* that fit on one multiprocessor at once; 0 unknown */
     const char *reason; /* why it is unknown */
 };
 /* Of a launch shape, whatever the file says of it. */
 struct occupancy occupancy_compute(struct processor processor, const struct kernel *kernel);
+
+/* How many times the device is filled before all blocks of the launch have run; 0 unknown. */
+double occupancy_waves(struct processor processor, const struct occupancy *of,
+                       const struct kernel *kernel);
 
 /* What the file says its device is. */
 struct processor processor_of(const struct trace *trace, int32_t device);

@@ -122,7 +122,7 @@ static bool sorts_by_spread(struct str sort)
 {
     static const char *const spreads[] = {"p50_ps",       "p95_ps",        "stdev_ps",
                                           "queue_p50_ps", "launch_p50_ps", "call_p50_ps",
-                                          "gap_p50_ps"};
+                                          "gap_p50_ps",   "starved_count", "starved_ps"};
 
     for (size_t i = 0; i < COUNT(spreads); i++) {
         if (table_sorts_by(sort, spreads[i]))
@@ -175,7 +175,7 @@ static void add_notes(struct kernels_work *work, struct table *ret)
 {
     static const char *const quantiles[] = {"p50_ps",        "p95_ps",      "queue_p50_ps",
                                             "launch_p50_ps", "call_p50_ps", "gap_p50_ps"};
-    struct answer_note *notes = arena_array(work->arena, struct answer_note, 3);
+    struct answer_note *notes = arena_array(work->arena, struct answer_note, 4);
 
     struct str missing = work->row_count > 0 ? STR("") : kernels_missing(work->run);
 
@@ -199,6 +199,18 @@ static void add_notes(struct kernels_work *work, struct table *ret)
                            "launched the kernel earlier, add those launches, or use "
                            "--profile-from-start off and cudaProfilerStart."),
             .count = 1,
+        };
+    uint32_t in_part = kernels_known_in_part(work);
+
+    if (in_part > 0)
+        notes[ret->note_count++] = (struct answer_note){
+            .kind = "costs-in-part",
+            .severity = NOTE_INFO,
+            .message = str_format(work->arena,
+                                  "Of %u kernels the shares of compute and bandwidth are those of "
+                                  "the launches whose cost is known, half of their time or more.",
+                                  in_part),
+            .count = in_part,
         };
     if (work->approximate) {
         ret->approx = quantiles;
@@ -243,6 +255,7 @@ static enum status kernel_rows(const struct run_traces *run, const struct restri
         find_inside(&work, question->annotation);
     work.keys = names_create();
     kernels_sum(&work);
+    kernels_cost(&work);
     for (uint32_t i = 0; i < work.row_count; i++) {
         ps_add(&work.total_ps, work.rows[i].total_ps);
         ps_add(&ret->total_self_ps, work.rows[i].self_ps);

@@ -46,7 +46,7 @@ MUST_CHECK enum status kernels(const struct run_traces *run, const struct restri
                                struct kernels_summary *ret_summary, struct error *err);
 
 /* One launch: grid block registers shared_bytes occupancy limited_by tensor_core tensor_core_by
- * ncu, of an entry that is a kernel. The ncu line is of this very launch. */
+ * waves tail_share ncu, of an entry that is a kernel. The ncu line is of this very launch. */
 void kernel_of_entry(const struct host_trace *host, uint32_t entry, struct arena *arena,
                      struct table *ret);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cells of a row of kernels; what is not known is null, with its reason. */
+#include <math.h>
+
 #include "analyse/device/kernel_names.h"
 #include "analyse/hlo/scope.h"
 #include "analyse/ops/kernels_parts.h"
@@ -28,6 +30,12 @@ enum {
     COLUMN_LIMITED,
     COLUMN_TENSOR,
     COLUMN_TENSOR_BY,
+    COLUMN_WAVES,
+    COLUMN_TAIL,
+    COLUMN_COMPUTE,
+    COLUMN_MEMORY,
+    COLUMN_STARVED_COUNT,
+    COLUMN_STARVED,
     COLUMN_QUEUE,
     COLUMN_LAUNCH,
     COLUMN_CALL,
@@ -64,6 +72,12 @@ const struct column kernels_columns[] = {
     [COLUMN_LIMITED] = {"limited_by", "Limited by", UNIT_TEXT, true},
     [COLUMN_TENSOR] = {"tensor_core", "Tensor core", UNIT_NONE, true},
     [COLUMN_TENSOR_BY] = {"tensor_core_by", "Told by", UNIT_TEXT, false},
+    [COLUMN_WAVES] = {"waves", "Waves", UNIT_NONE, false},
+    [COLUMN_TAIL] = {"tail_share", "Tail", UNIT_SHARE, false},
+    [COLUMN_COMPUTE] = {"compute_share", "Of compute", UNIT_SHARE, true},
+    [COLUMN_MEMORY] = {"memory_share", "Of bandwidth", UNIT_SHARE, true},
+    [COLUMN_STARVED_COUNT] = {"starved_count", "Late launches", UNIT_COUNT, false},
+    [COLUMN_STARVED] = {"starved_ps", "Idle before", UNIT_PS, false},
     [COLUMN_QUEUE] = {"queue_p50_ps", "Queue p50", UNIT_PS, true},
     [COLUMN_LAUNCH] = {"launch_p50_ps", "Launch p50", UNIT_PS, false},
     [COLUMN_CALL] = {"call_p50_ps", "Call p50", UNIT_PS, false},
@@ -79,8 +93,9 @@ const struct column kernels_columns[] = {
 const uint32_t kernels_column_count = COUNT(kernels_columns);
 
 const uint32_t kernels_launch_columns[] = {
-    COLUMN_GRID,    COLUMN_BLOCK_, COLUMN_REGISTERS, COLUMN_SHARED, COLUMN_OCCUPANCY,
-    COLUMN_LIMITED, COLUMN_TENSOR, COLUMN_TENSOR_BY, COLUMN_NCU,
+    COLUMN_GRID,      COLUMN_BLOCK_,  COLUMN_REGISTERS, COLUMN_SHARED,
+    COLUMN_OCCUPANCY, COLUMN_LIMITED, COLUMN_TENSOR,    COLUMN_TENSOR_BY,
+    COLUMN_WAVES,     COLUMN_TAIL,    COLUMN_NCU,
 };
 const uint32_t kernels_launch_column_count = COUNT(kernels_launch_columns);
 
@@ -157,6 +172,26 @@ static struct cell occupancy_cell(const struct kernels_work *work, const struct 
         return cell_text(str_of(word));
     return cell_null(occupancy.limit == LIMIT_NONE ? STR("nothing: the multiprocessor is full")
                                                    : str_of(occupancy.reason));
+}
+
+/* The last wave is rarely full: how many places for blocks stay empty in all of them. */
+static struct cell waves_cell(const struct kernels_work *work, const struct kernel_row *row,
+                              bool tail)
+{
+    const struct kernel *kernel = kernel_of_row(work, row);
+    struct processor processor = work->processors[row->host];
+    struct occupancy computed = occupancy_compute(processor, kernel);
+    double waves = occupancy_waves(processor, &computed, kernel);
+
+    if (row->variant_count > 1 || kernel->grid[0] == NOT_RECORDED)
+        return cell_null(no_shape(work, row));
+    if (computed.blocks == 0)
+        return cell_null(str_of(computed.reason));
+    if (processor.count == 0)
+        return cell_null(STR("the profile does not say how many multiprocessors the device has"));
+    if (waves <= 0)
+        return cell_null(STR("it has no blocks"));
+    return cell_real(tail ? 1 - waves / ceil(waves) : waves);
 }
 
 /* Numbers of xla_data.proto that tensor cores multiply. */
@@ -261,6 +296,10 @@ static struct cell time_cell(const struct kernels_work *work, const struct kerne
         return wait_cell(row, row->launch_count, row->launch_p50_ps);
     case COLUMN_CALL:
         return wait_cell(row, row->launch_count, row->call_p50_ps);
+    case COLUMN_STARVED_COUNT:
+        return wait_cell(row, row->launch_count, (int64_t)row->starved_count);
+    case COLUMN_STARVED:
+        return wait_cell(row, row->launch_count, row->starved_ps);
     default:
         return row->gap_count == 0 ? cell_null(STR("nothing ran before it on its stream"))
                                    : cell_integer(row->gap_p50_ps);
@@ -285,6 +324,12 @@ static struct cell shape_cell(const struct kernels_work *work, const struct kern
         return occupancy_cell(work, row, false);
     case COLUMN_LIMITED:
         return occupancy_cell(work, row, true);
+    case COLUMN_WAVES:
+    case COLUMN_TAIL:
+        return waves_cell(work, row, column == COLUMN_TAIL);
+    case COLUMN_COMPUTE:
+    case COLUMN_MEMORY:
+        return kernels_speed_cell(work, row, column == COLUMN_MEMORY);
     case COLUMN_TENSOR:
         return tensor_cell(work, row, false);
     default:
@@ -353,6 +398,6 @@ struct cell kernels_cell(const void *data, uint32_t at, uint32_t column)
     }
     if (column >= COLUMN_OP)
         return op_cell(work, row, column);
-    return column >= COLUMN_GRID && column <= COLUMN_TENSOR_BY ? shape_cell(work, row, column)
-                                                               : time_cell(work, row, column);
+    return column >= COLUMN_GRID && column <= COLUMN_MEMORY ? shape_cell(work, row, column)
+                                                            : time_cell(work, row, column);
 }

@@ -5,16 +5,24 @@
  *                                             ├─> rows ─> order ─> page ─> its spread ─> cells
  *   a part of it  entries let through ────────┘
  *
- * Rows: kernels_rows.c; spreads: kernels_spread.c; cells: kernels_cells.c.
+ * Rows: kernels_rows.c; spreads: kernels_spread.c; what they cost: kernels_costs.c; cells:
+ * kernels_cells.c.
  */
 #ifndef JVIEWD_ANALYSE_OPS_KERNELS_PARTS_H
 #define JVIEWD_ANALYSE_OPS_KERNELS_PARTS_H
 
+#include "analyse/device/device_spec.h"
 #include "analyse/device/occupancy.h"
 #include "analyse/ops/kernels.h"
 #include "analyse/scan/module_names.h"
 #include "analyse/scan/scan.h"
 #include "analyse/table.h"
+
+struct kernel_speed { /* of launches whose FLOPs, or bytes, are known */
+    double best_s;    /* what the device would need for them */
+    int64_t known_ps; /* what they took */
+    uint8_t rule;     /* enum cost_rule: why it is unknown of one that is not among them */
+};
 
 struct kernel_row {
     uint32_t host, kernel; /* the first of the row, and whose it is */
@@ -25,6 +33,9 @@ struct kernel_row {
     int64_t whole_ps, min_ps, max_ps;
     int64_t p50_ps, p95_ps, stdev_ps;
     int64_t queue_p50_ps, launch_p50_ps, call_p50_ps, gap_p50_ps;
+    uint64_t starved_count; /* those that their stream stood idle for, by launch_starved_ps, ... */
+    int64_t starved_ps;     /* and how long */
+    struct kernel_speed compute, memory;
     bool spread_known, approximate;
     slice_id longest; /* of `host` */
     uint32_t longest_skip;
@@ -44,6 +55,7 @@ struct kernels_work {
     uint32_t **row_of;                  /* [selection][kernel], plus one; 0: none */
     const struct module_names *modules; /* by host of the run */
     const struct processor *processors; /* by host of the run: of its devices that ran */
+    struct device_spec *specs;          /* likewise, where costs are known */
     int64_t total_ps;
     bool approximate;
 };
@@ -55,6 +67,12 @@ static inline bool kernels_counts(const struct kernels_work *work, uint32_t at, 
 }
 
 void kernels_sum(struct kernels_work *work);
+/* kernels_costs.c: how near the rows come to what their device can do. */
+void kernels_cost(struct kernels_work *work);
+struct cell kernels_speed_cell(const struct kernels_work *work, const struct kernel_row *row,
+                               bool is_memory);
+/* Rows whose shares are those of a part of their launches. */
+uint32_t kernels_known_in_part(const struct kernels_work *work);
 /* Quantiles and waits of the rows order[first ... end) that are not stored. */
 void kernels_spread(struct kernels_work *work, const uint32_t *order, uint32_t first, uint32_t end);
 

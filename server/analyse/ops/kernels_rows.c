@@ -62,6 +62,8 @@ static void add_total(struct kernel_row *row, const struct kernel_total *total)
     row->graph_count += total->graph_count;
     row->launch_count += total->launch_count;
     row->gap_count += total->gap_count;
+    row->starved_count += total->starved_count;
+    ps_add(&row->starved_ps, total->starved_ps);
     ps_add(&row->total_ps, total->total_ps);
     ps_add(&row->self_ps, total->self_ps);
     ps_add(&row->whole_ps, total->total_ps);

@@ -5,9 +5,12 @@
 #include "analyse/device/launch.h"
 #include "analyse/ops/kernels_parts.h"
 #include "analyse/stats/quantile.h"
+#include "trace/ps.h"
 
 struct row_spread {
     struct quantiles *durs, *queues, *launches, *calls, *gaps;
+    uint64_t starved_count;
+    int64_t starved_ps;
 };
 
 struct spread_part { /* one walk over one host, on this thread */
@@ -42,6 +45,8 @@ static void close_spread(struct row_spread *spread, struct kernel_row *row)
     row->launch_p50_ps = quantiles_at(spread->launches, 50);
     row->call_p50_ps = quantiles_at(spread->calls, 50);
     row->gap_p50_ps = quantiles_at(spread->gaps, 50);
+    row->starved_count = spread->starved_count;
+    row->starved_ps = spread->starved_ps;
     row->spread_known = true;
     quantiles_free(spread->durs);
     quantiles_free(spread->queues);
@@ -50,9 +55,9 @@ static void close_spread(struct row_spread *spread, struct kernel_row *row)
     quantiles_free(spread->gaps);
 }
 
-/* Idle time before it, where something stands before it in its row. */
-static void add_gap(struct spread_part *part, const struct attribution *of, uint32_t index,
-                    struct row_spread *spread)
+/* Idle time before it; -1: nothing stands before it in its row. */
+static int64_t add_gap(struct spread_part *part, const struct attribution *of, uint32_t index,
+                       struct row_spread *spread)
 {
     const struct trace *trace = part->work->selections[part->at].host->trace;
     const struct attributed *entry = ENTRY_AT(of, index);
@@ -61,12 +66,28 @@ static void add_gap(struct spread_part *part, const struct attribution *of, uint
         entry->slice - part->row->first_slice >= part->row->count)
         part->row = &trace->rows[trace_row_of(trace, entry->slice)];
     if (index == 0 || entry_slice(of, index - 1) < part->row->first_slice)
-        return;
+        return -1;
 
     const struct attributed *before = ENTRY_AT(of, index - 1);
     int64_t gap_ps = entry->start_ps - (before->start_ps + before->dur_ps);
 
-    quantiles_add(spread->gaps, gap_ps > 0 ? gap_ps : 0);
+    gap_ps = gap_ps > 0 ? gap_ps : 0;
+    quantiles_add(spread->gaps, gap_ps);
+    return gap_ps;
+}
+
+static void add_call(struct row_spread *spread, const struct attributed *entry,
+                     const struct launch_call *call, int64_t gap_ps)
+{
+    int64_t launch_ps = entry->start_ps - call->start_ps;
+    int64_t queue_ps = launch_ps > call->dur_ps ? launch_ps - call->dur_ps : 0;
+    int64_t starved_ps = launch_starved_ps(launch_ps, queue_ps, gap_ps);
+
+    quantiles_add(spread->queues, queue_ps);
+    quantiles_add(spread->launches, launch_ps);
+    quantiles_add(spread->calls, call->dur_ps);
+    spread->starved_count += starved_ps > 0;
+    ps_add(&spread->starved_ps, starved_ps);
 }
 
 static void spread_block(void *data, const struct op_block *block)
@@ -88,15 +109,11 @@ static void spread_block(void *data, const struct op_block *block)
         struct row_spread *spread = &part->spreads[row - 1];
 
         quantiles_add(spread->durs, entry->dur_ps);
-        add_gap(part, of, block->first + i, spread);
-        if (!launch_read(part->reader, entry->launch, &call))
-            continue;
 
-        int64_t queue_ps = entry->start_ps - (call.start_ps + call.dur_ps);
+        int64_t gap_ps = add_gap(part, of, block->first + i, spread);
 
-        quantiles_add(spread->queues, queue_ps > 0 ? queue_ps : 0);
-        quantiles_add(spread->launches, entry->start_ps - call.start_ps);
-        quantiles_add(spread->calls, call.dur_ps);
+        if (launch_read(part->reader, entry->launch, &call))
+            add_call(spread, entry, &call, gap_ps);
     }
 }
 
@@ -118,6 +135,8 @@ static void spread_join(struct row_spread *to, const struct row_spread *part)
     quantiles_take(to->launches, part->launches);
     quantiles_take(to->calls, part->calls);
     quantiles_take(to->gaps, part->gaps);
+    to->starved_count += part->starved_count;
+    ps_add(&to->starved_ps, part->starved_ps);
 }
 
 static void open_part(struct spread_part *part, struct kernels_work *work, uint32_t at,

@@ -165,7 +165,14 @@ void top_add_costs(const struct top_host *host, struct top_row *row, uint32_t op
 double top_runs_of(const struct top_host *host, uint32_t op, const struct tally *tally);
 /* An op more, with or without. */
 void top_count_cost(struct top_cost *to, const struct op_cost *cost);
-/* top_slice_costs.c: what kernels and devices cost, by the ops that their slices are. */
+struct top_share { /* of an op, for each of its events */
+    double flops, bytes, compute_s, memory_s;
+    bool has_flops, has_bytes, is_async;
+    bool is_of_several; /* kernels: which of them does how much nobody says */
+};
+/* top_slice_costs.c: one an op, to be freed; the attribution has costs and totals. */
+struct top_share *top_shares_of(const struct attribution *of, const struct device_spec *spec);
+/* What kernels and devices cost, by the ops that their slices are. */
 void top_cost_slices(struct top_work *work);
 /* Cells of flops, bytes, their rates, what bounds the row. */
 struct cell top_cost_cell(const struct top_work *work, const struct top_row *row,

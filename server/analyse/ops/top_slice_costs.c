@@ -10,30 +10,23 @@
 
 #include "analyse/ops/top_parts.h"
 
-struct share { /* of an op, for each of its events */
-    double flops, bytes, compute_s, memory_s;
-    bool has_flops, has_bytes, is_async;
-    bool is_of_several; /* kernels */
-};
-
 struct slice_costs { /* of one part of the walk */
     const struct top_work *work;
     const struct top_host *host;
-    const struct share *shares;
+    const struct top_share *shares;
     struct top_cost *groups;
 };
 
-static struct share *make_shares(const struct top_host *host)
+struct top_share *top_shares_of(const struct attribution *of, const struct device_spec *spec)
 {
-    const struct attribution *of = host->selection->host->attribution;
-    struct share *shares = memory_resize(NULL, (size_t)of->op_count + 1, sizeof(*shares));
+    struct top_share *shares = memory_resize(NULL, (size_t)of->op_count + 1, sizeof(*shares));
 
     for (uint32_t op = 0; op < of->op_count; op++) {
-        const struct op_cost *cost = &host->costs[op];
+        const struct op_cost *cost = &of->costs[op];
         uint32_t events = of->totals[op].event_count;
         double runs = events == 0 ? 0 : (double)cost->run_count / (double)events;
 
-        shares[op] = (struct share){
+        shares[op] = (struct top_share){
             .has_flops = cost_is_known((enum cost_rule)cost->flops_rule),
             .has_bytes = cost_is_known((enum cost_rule)cost->bytes_rule),
             .is_async = (cost->flags & COST_ASYNC) != 0,
@@ -41,12 +34,11 @@ static struct share *make_shares(const struct top_host *host)
         };
         if (shares[op].has_flops) {
             shares[op].flops = cost->flops * runs;
-            shares[op].compute_s = device_compute_s(&host->spec, cost) * runs;
+            shares[op].compute_s = device_compute_s(spec, cost) * runs;
         }
         if (shares[op].has_bytes) {
             shares[op].bytes = cost->bytes * runs;
-            shares[op].memory_s =
-                shares[op].is_async ? 0 : cost->bytes * runs / host->spec.bytes_per_s;
+            shares[op].memory_s = shares[op].is_async ? 0 : cost->bytes * runs / spec->bytes_per_s;
         }
     }
     return shares;
@@ -71,7 +63,7 @@ static void add_entry(struct slice_costs *costs, const struct attribution *of,
                       const struct attributed *entry, uint32_t index, int64_t inside_ps)
 {
     uint32_t group = group_of(costs, of, entry, index);
-    const struct share *share = &costs->shares[entry->op];
+    const struct top_share *share = &costs->shares[entry->op];
     const struct op_cost *cost = &costs->host->costs[entry->op];
 
     if (group == NO_GROUP)
@@ -154,12 +146,13 @@ static void give_to_rows(struct top_work *work, const struct top_host *host, uin
 
 static void cost_host(struct top_work *work, struct top_host *host)
 {
+    const struct attribution *of = host->selection->host->attribution;
     uint32_t part_count = scan_op_parts(host->selection);
     uint32_t group_count =
         work->by == BY_DEVICE ? host->device_count : host->selection->host->trace->name_count;
     struct slice_costs parts[SPLIT_PARTS_MAX];
     void *data[SPLIT_PARTS_MAX];
-    struct share *shares = make_shares(host);
+    struct top_share *shares = top_shares_of(of, &host->spec);
 
     for (uint32_t i = 0; i < part_count; i++) {
         parts[i] = (struct slice_costs){.work = work, .host = host, .shares = shares};

@@ -91,7 +91,8 @@ static const struct view views[] = {
      .columns = "key name kind #count #total_ps #self_ps %share #mean_ps #stdev_ps #min_ps #p50_ps "
                 "#p95_ps "
                 "#max_ps #variant_count grid block #registers #shared_bytes %occupancy limited_by "
-                "#tensor_core tensor_core_by #queue_p50_ps #launch_p50_ps #call_p50_ps #gap_p50_ps "
+                "#tensor_core tensor_core_by %waves %tail_share %compute_share %memory_share "
+                "#starved_count #starved_ps #queue_p50_ps #launch_p50_ps #call_p50_ps #gap_p50_ps "
                 "#launch_count #graph_count op module scope source ncu",
      .make = make_view_of_run,
      .kept = ""},

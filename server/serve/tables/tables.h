@@ -19,7 +19,7 @@
 
 #include "serve/serve.h"
 
-enum { TABLES_VERSION = 2, TABLES_MAX = 40 }; /* the version: raised when a column changes */
+enum { TABLES_VERSION = 3, TABLES_MAX = 40 }; /* the version: raised when a column changes */
 
 enum data_type { DATA_TEXT, DATA_INTEGER, DATA_REAL };
 

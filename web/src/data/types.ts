@@ -185,6 +185,8 @@ export interface KernelShape {
   limited_by: string | null;
   tensor_core: boolean | null;
   tensor_core_by: string | null;
+  waves: number | null;
+  tail_share: number | null;
   ncu: string | null;
   reasons?: Reasons;
 }

@@ -29,6 +29,12 @@ export interface KernelRow {
   limited_by?: string | null;
   tensor_core?: boolean | null;
   tensor_core_by?: string | null;
+  waves?: number | null;
+  tail_share?: number | null;
+  compute_share?: number | null; // of the data sheet's FLOP/s for the types of its ops
+  memory_share?: number | null;
+  starved_count?: number | null; // launches for which their stream stood idle
+  starved_ps?: Ps | null;
   queue_p50_ps?: Ps | null;
   launch_p50_ps?: Ps | null;
   call_p50_ps?: Ps | null;

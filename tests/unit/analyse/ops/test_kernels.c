@@ -415,16 +415,22 @@ static void occupancies(void **state)
         uint32_t threads, registers, shared, share;
         enum occupancy_limit limit;
     } rows[] = {
-        {"H100, all", {9, 0, false}, 256, 32, 0, 10000, LIMIT_NONE},
-        {"H100, 168 registers", {9, 0, false}, 384, 168, 0, 1875, LIMIT_REGISTERS},
-        {"H100, one block's shared memory", {9, 0, false}, 128, 32, 200000, 625, LIMIT_SHARED},
-        {"H100, small blocks", {9, 0, false}, 32, 32, 0, 5000, LIMIT_BLOCKS},
-        {"T4, 126 registers and 48 KiB", {7, 5, false}, 256, 126, 49152, 2500, LIMIT_SHARED},
-        {"RTX 30, 1024 threads", {8, 6, false}, 1024, 32, 0, 6666, LIMIT_WARPS},
-        {"MI300X, 128 registers", {9, 4, true}, 256, 128, 0, 5000, LIMIT_REGISTERS},
-        {"no such device", {5, 9, false}, 256, 32, 0, NOT_RECORDED, LIMIT_UNKNOWN},
-        {"no registers told", {9, 0, false}, 256, NOT_RECORDED, 0, NOT_RECORDED, LIMIT_UNKNOWN},
-        {"more than fits", {9, 0, false}, 1024, 255, 0, NOT_RECORDED, LIMIT_UNKNOWN},
+        {"H100, all", {9, 0, false, 132}, 256, 32, 0, 10000, LIMIT_NONE},
+        {"H100, 168 registers", {9, 0, false, 132}, 384, 168, 0, 1875, LIMIT_REGISTERS},
+        {"H100, one block's shared memory", {9, 0, false, 132}, 128, 32, 200000, 625, LIMIT_SHARED},
+        {"H100, small blocks", {9, 0, false, 132}, 32, 32, 0, 5000, LIMIT_BLOCKS},
+        {"T4, 126 registers and 48 KiB", {7, 5, false, 40}, 256, 126, 49152, 2500, LIMIT_SHARED},
+        {"RTX 30, 1024 threads", {8, 6, false, 82}, 1024, 32, 0, 6666, LIMIT_WARPS},
+        {"MI300X, 128 registers", {9, 4, true, 304}, 256, 128, 0, 5000, LIMIT_REGISTERS},
+        {"no such device", {5, 9, false, 1}, 256, 32, 0, NOT_RECORDED, LIMIT_UNKNOWN},
+        {"no registers told",
+         {9, 0, false, 132},
+         256,
+         NOT_RECORDED,
+         0,
+         NOT_RECORDED,
+         LIMIT_UNKNOWN},
+        {"more than fits", {9, 0, false, 132}, 1024, 255, 0, NOT_RECORDED, LIMIT_UNKNOWN},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

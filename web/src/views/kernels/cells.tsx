@@ -111,6 +111,25 @@ export function shareColumn(key: 'share' | 'device_share'): Column<KernelRow> {
   };
 }
 
+/* How near it comes to what its device can do; more than the whole is left as it is. */
+export function speedColumn(
+  key: 'compute_share' | 'memory_share',
+  title: string,
+  rows: readonly KernelRow[],
+  tip: string,
+): Column<KernelRow> {
+  return {
+    key,
+    title,
+    tip,
+    width: '92px',
+    numeric: true,
+    ...(rows.some((row) => row[key] !== null && row[key] !== undefined) ? { from: 1240 } : { optional: true }),
+    cell: (row) => shareCell(row[key]),
+    exact: (row) => why(row, key),
+  };
+}
+
 export const countColumn: Column<KernelRow> = {
   key: 'count',
   title: 'count',

@@ -2,12 +2,21 @@
 /* The columns of each table of kernels, by what a row is. */
 import { shortScope } from '../../model/cut';
 import { type KernelRow } from '../../model/kernels';
-import { count, size, timeScale, UNKNOWN } from '../../model/numbers';
+import { count, shareCell, size, timeScale, UNKNOWN } from '../../model/numbers';
 import { Link } from '../../ui/link';
 import { type Column } from '../../ui/table';
 import { SourceLink } from '../../ui/source';
 import { Name } from '../../ui/text';
-import { why, timeColumn, textColumn, nameColumn, shareColumn, countColumn, occupancyColumn } from './cells';
+import {
+  why,
+  timeColumn,
+  textColumn,
+  nameColumn,
+  shareColumn,
+  countColumn,
+  occupancyColumn,
+  speedColumn,
+} from './cells';
 
 function kernelColumns(rows: readonly KernelRow[], by: string): Column<KernelRow>[] {
   const all = timeScale(rows.map((row) => row.total_ps));
@@ -68,9 +77,53 @@ function kernelColumns(rows: readonly KernelRow[], by: string): Column<KernelRow
         row.tensor_core === null || row.tensor_core === undefined ? UNKNOWN : row.tensor_core ? 'yes' : 'no',
       exact: (row) => row.tensor_core_by ?? why(row, 'tensor_core'),
     },
+    speedColumn('compute_share', 'of compute', rows, 'FLOP/s of its ops, of the data sheet\u2019s for their types'),
+    speedColumn(
+      'memory_share',
+      'of memory',
+      rows,
+      'bytes/s of its ops, of the data sheet\u2019s; above 100 % from a cache',
+    ),
+    {
+      key: 'waves',
+      title: 'waves',
+      tip: 'how many times its blocks fill the device',
+      width: '72px',
+      numeric: true,
+      ...(rows.some((row) => row.waves) ? { from: 1600 } : { optional: true }),
+      cell: (row) => (row.waves === null || row.waves === undefined ? UNKNOWN : row.waves.toFixed(2)),
+      exact: (row) => why(row, 'waves'),
+    },
+    {
+      key: 'tail_share',
+      title: 'tail',
+      tip: 'places for blocks in its waves that stay empty',
+      width: '72px',
+      numeric: true,
+      optional: true,
+      cell: (row) => shareCell(row.tail_share),
+      exact: (row) => why(row, 'tail_share'),
+    },
+    {
+      key: 'starved_count',
+      title: 'late launches',
+      tip: 'launches that their stream stood idle for',
+      width: '104px',
+      numeric: true,
+      optional: true,
+      cell: (row) =>
+        row.starved_count === null || row.starved_count === undefined ? UNKNOWN : count(row.starved_count),
+      exact: (row) => why(row, 'starved_count'),
+    },
+    timeColumn('starved_ps', 'idle before', all, {
+      optional: true,
+      width: '104px',
+      tip: 'how long its streams stood idle because it was launched late',
+    }),
     timeColumn('queue_p50_ps', 'queue p50', waits, {
       width: '96px',
       tip: 'from the end of its launch to its start, median',
+      ...(rows.some((row) => row.compute_share || row.memory_share) ? { from: 1400 } : {}),
     }),
     timeColumn('gap_p50_ps', 'gap p50', waits, { optional: true, tip: 'idle time of its stream before it, median' }),
     timeColumn('launch_p50_ps', 'launch p50', waits, {

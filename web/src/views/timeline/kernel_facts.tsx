@@ -40,6 +40,14 @@ function Shape({ slice }: { slice: SliceDetails }) {
           `${share(shape.occupancy)}${shape.limited_by ? `, limited by ${shape.limited_by}` : ''}`
         )}
       </dd>
+      <dt>waves</dt>
+      <dd data-tip="how many times its blocks fill the device">
+        {shape.waves === null || shape.tail_share === null ? (
+          <span class="faint">{shape.reasons?.waves}</span>
+        ) : (
+          `${shape.waves.toFixed(2)}, ${share(shape.tail_share)} of their places stay empty`
+        )}
+      </dd>
       <dt>tensor core</dt>
       <dd>
         {shape.tensor_core === null ? (
