@@ -116,7 +116,7 @@ export const tests = {
       await settle(page);
       const text = await words(page);
       assert.match(text, /^2 kernels take 10\.0 ms; 80 % of it below half occupancy, 80 % on tensor cores\./);
-      for (const part of ['128,1,1', '37.5 %', '62 %', '30.1 %', '3 shapes', 'yes'])
+      for (const part of ['128,1,1', '37.5 %', '62.0 %', '30.1 %', '3 shapes', 'yes'])
         assert.ok(text.includes(part), part);
       await page.locator('main a', { hasText: '3 shapes' }).click();
       await settle(page);
