@@ -10,7 +10,7 @@
 
 #include "trace/entries.h"
 
-enum { ATTRIBUTION_VERSION = 18 };
+enum { ATTRIBUTION_VERSION = 19 };
 
 #define NO_OP UINT32_MAX
 #define NO_EXECUTION UINT32_MAX

@@ -106,7 +106,7 @@ static bool is_of(const struct step_graph *graph, uint32_t lane, struct str begi
 }
 
 /* Of the host's other threads the node that began last of those that began after `from_ps`, and
- * lasted from before a moment to another one. */
+ * lasted from before a moment to another one. A driver's line only repeats what a thread does. */
 static uint32_t open_around(const struct step_graph *graph, uint32_t own, int64_t from_ps,
                             int64_t at_ps, int64_t to_ps)
 {
@@ -116,7 +116,7 @@ static uint32_t open_around(const struct step_graph *graph, uint32_t own, int64_
         uint32_t at;
 
         if (lane == own || graph->lanes[lane].host != graph->lanes[own].host ||
-            graph->lanes[lane].kind != LANE_THREAD)
+            graph->lanes[lane].kind != LANE_THREAD || is_of(graph, lane, STR("Host Threads/")))
             continue;
         at = lane_node_before(graph, lane, at_ps);
         if (at != NO_NODE && graph->nodes[at].start_ps >= from_ps &&

@@ -26,13 +26,18 @@ static double elements_of(const struct torch_input *input)
     return elements;
 }
 
-static double read_all(const struct torch_call *call)
+static double read_first(const struct torch_call *call, uint32_t count)
 {
     double bytes = 0;
 
-    for (uint32_t i = 0; i < call->count; i++)
+    for (uint32_t i = 0; i < call->count && i < count; i++)
         bytes += torch_read_bytes(&call->inputs[i]);
     return bytes;
+}
+
+static double read_all(const struct torch_call *call)
+{
+    return read_first(call, call->count);
 }
 
 /* Floats before integers before bool, then the wider one. */
@@ -132,8 +137,8 @@ static bool count_each(const struct torch_op *op, const struct torch_call *call,
         return false;
     ret->type = (uint8_t)type;
     put_work(op, elements, ret);
-    put_bytes(ret,
-              read_all(call) + elements * ((op->flags & TORCH_TRUTH) != 0 ? 1 : size_of(type)));
+    put_bytes(ret, read_first(call, (uint32_t)op->at[0]) +
+                       elements * ((op->flags & TORCH_TRUTH) != 0 ? 1 : size_of(type)));
     return true;
 }
 

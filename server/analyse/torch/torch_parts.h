@@ -19,7 +19,8 @@ enum torch_family {
     TORCH_CONVOLVED_BY,       /* one of its gradients: of the output, and the weight */
     TORCH_ATTENTION,          /* query, key, value, (batch, heads, length, size); place of causal */
     TORCH_ATTENTION_BY_TOKEN, /* the same, (batch, length, heads, size) */
-    TORCH_EACH,               /* flops and transcendentals an element of what inputs broadcast to */
+    TORCH_EACH,               /* flops and transcendentals an element of what inputs broadcast to;
+                                 how many of them are read */
     TORCH_EACH_OF,            /* the same of one input, which the output is like */
     TORCH_COPY,               /* the first input written, the second read */
     TORCH_FILL,               /* the first input written */

@@ -326,6 +326,7 @@ static void who_called_and_who_gave(void **state)
         us_slice(&run, pool, 0, 100, "load", KIND_HOST);
         us_slice(&run, pool, 100, 150, "copy", KIND_HOST);
         us_slice(&run, python, 102, 20, "python", KIND_HOST);
+        us_slice(&run, run_thread(&run, "Host Threads/710"), 105, 90, "hipMalloc", KIND_HOST);
         if (rows[i].early > 0)
             us_slice(&run, thread, 0, rows[i].early, "early", KIND_HOST);
         us_slice(&run, thread, 110, 80, "hipMemcpy", KIND_HOST);
