@@ -21,6 +21,7 @@ struct host_work {
     const struct host_trace *host;
     const struct compute_host *compute;
     uint32_t index;
+    bool is_cpu; /* the run's platform: asked once, for it looks at every host */
     struct fault_facts *ret;
     uint32_t *order; /* ops by program */
 };
@@ -170,7 +171,6 @@ static void look_at_program(struct host_work *of, program_id id, const uint32_t 
     struct error err = {0};
     struct hlo_module module;
     struct faults faults;
-    bool is_cpu = (platform_of(of->memo->run, of->memo->arena) & ON_CPU) != 0;
 
     if (program->blob_bytes <= BLOB_BYTES_MAX &&
         hlo_module_of(of->host->trace, program, arena, &module, &err) == OK) {
@@ -186,7 +186,7 @@ static void look_at_program(struct host_work *of, program_id id, const uint32_t 
         for (uint32_t i = 0; i < faults.count; i++) {
             const struct fault *fault = &faults.items[i];
 
-            if (fault->is_of_type && is_cpu)
+            if (fault->is_of_type && of->is_cpu)
                 continue;
             if (fault->kind == FAULT_LOOP)
                 add_loop(&work, fault);
@@ -241,6 +241,7 @@ static enum status make_faults(struct memo *memo, const void **ret, struct error
 {
     struct fault_facts *made = arena_new(memo->arena, struct fault_facts);
     const struct compute_facts *compute;
+    bool is_cpu = (platform_of(memo->run, memo->arena) & ON_CPU) != 0;
 
     TRY(memo_compute(memo, &compute, err));
     made->items = arena_array(memo->arena, struct told_fault, FAULTS_MAX);
@@ -250,6 +251,7 @@ static enum status make_faults(struct memo *memo, const void **ret, struct error
             .host = &memo->run->hosts[i],
             .compute = &compute->hosts[i],
             .index = i,
+            .is_cpu = is_cpu,
             .ret = made,
             .order = arena_array(memo->arena, uint32_t, compute->hosts[i].op_count + 1),
         };
