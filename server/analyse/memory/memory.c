@@ -80,9 +80,9 @@ struct str memory_absent_reason(const struct run_traces *run)
             return STR("the report holds no memory events: nsys records them with "
                        "--cuda-memory-usage=true");
     }
-    return STR("the profile holds no allocator events: XLA's CPU client writes none, and "
-               "a GPU's only while its allocator is traced; save a device memory profile "
-               "with jax.profiler.save_device_memory_profile; in PyTorch record with "
+    return STR("the profile holds no allocator events: XLA's CPU client records none, and a "
+               "GPU's allocator only while it is traced. In JAX save a memory profile with "
+               "jax.profiler.save_device_memory_profile, in PyTorch record with "
                "profile_memory=True");
 }
 
