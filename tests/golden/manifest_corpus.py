@@ -52,7 +52,7 @@ FORMATS = {
 # The manifest calls "text" whatever is text; what XLA dumped and what nsys-jax exported is told by its name.
 NAMED = (
     (re.compile(r"(^|/)module_\d+\."), (OPENS, {"hlo-text", "xla-dump"}, "")),
-    (re.compile(r"\.csv\.xz$"), (REFUSED, {"nsys-jax-report"}, "zip -r")),
+    (re.compile(r"\.csv\.xz$"), (REFUSED, {"nsys-jax-report"}, "it is read together with that table")),
 )
 
 
