@@ -11,6 +11,7 @@ enum {
     HOSTS_MAX = 4096,
     NOTES_MAX = 8,
     WAITS_MAX = 3, /* what a small cache brought back may be gone again before it is held */
+    LOOKS_MAX = 3, /* a run may be joined to another between its name and its record */
 };
 
 struct asked_run {
@@ -128,26 +129,43 @@ static enum status found_later(struct catalog *catalog, struct str asked, struct
                 STR_ARG(asked));
 }
 
-enum status request_run(struct request *req, const struct run_record **ret, struct error *err)
+/* The id of the run that is asked for, unless it is known. */
+static enum status resolve_run(struct request *req, struct error *err)
 {
     struct request_state *state = req->state;
     struct catalog *catalog = req->services->catalog;
 
-    *ret = &state->at->run;
-    if (state->at->has_run)
+    if (state->at->run_id.count > 0)
         return OK;
-    if (state->at->run_id.count == 0) {
-        struct str asked = state->at->asked.count > 0 ? state->at->asked : request_text(req, "run");
-        enum status status = catalog_resolve(catalog, asked, req->arena, &state->at->run_id,
-                                             &state->candidates, err);
 
-        if (status == ERR_NOT_FOUND)
-            status = found_later(catalog, asked, err);
-        state->at->is_other = status == ERR_NOT_READY;
+    struct str asked = state->at->asked.count > 0 ? state->at->asked : request_text(req, "run");
+    enum status status =
+        catalog_resolve(catalog, asked, req->arena, &state->at->run_id, &state->candidates, err);
+
+    if (status == ERR_NOT_FOUND)
+        status = found_later(catalog, asked, err);
+    state->at->is_other = status == ERR_NOT_READY;
+    return status;
+}
+
+enum status request_run(struct request *req, const struct run_record **ret, struct error *err)
+{
+    struct asked_run *at = req->state->at;
+
+    *ret = &at->run;
+    for (uint32_t looks = 1; !at->has_run; looks++) {
+        TRY(resolve_run(req, err));
+        enum status status =
+            catalog_run(req->services->catalog, at->run_id, req->arena, &at->run, err);
+
+        if (status == ERR_NOT_FOUND && looks < LOOKS_MAX) {
+            at->run_id = STR(""); /* since it was resolved, its files came to be of another run */
+            *err = (struct error){0};
+            continue;
+        }
         TRY(status);
+        at->has_run = true;
     }
-    TRY(catalog_run(catalog, state->at->run_id, req->arena, &state->at->run, err));
-    state->at->has_run = true;
     return OK;
 }
 
