@@ -136,7 +136,7 @@ static void say_change(struct text *text, const struct shift *step, struct str a
 /* "f32[64,256]" of "f32[64,256]{1,0}"; a tuple stays. */
 static struct str without_layout(struct str shape)
 {
-    const char *layout = memchr(shape.at, '{', shape.count);
+    const char *layout = shape.count > 0 ? memchr(shape.at, '{', shape.count) : NULL;
     bool is_one = layout != NULL && shape.at[0] != '(' && shape.at[shape.count - 1] == '}';
 
     return is_one ? (struct str){shape.at, (size_t)(layout - shape.at)} : shape;
