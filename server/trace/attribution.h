@@ -10,7 +10,7 @@
 
 #include "trace/entries.h"
 
-enum { ATTRIBUTION_VERSION = 19 };
+enum { ATTRIBUTION_VERSION = 20 };
 
 #define NO_OP UINT32_MAX
 #define NO_EXECUTION UINT32_MAX
@@ -152,6 +152,7 @@ enum cost_flags {
     COST_ASYNC = 1,   /* starts or awaits a transfer: its time is not the transfer's */
     COST_HIGHEST = 2, /* its matrix products ask for full precision */
     COST_PARTLY = 4,  /* a part of it has no figure: what is there is too little */
+    COST_DIVIDED = 8, /* an op's, by the time of its kernels: nobody says which does how much */
 };
 
 /* Of one execution of an op. Multiply by `run_count`, not by events: an op may launch several

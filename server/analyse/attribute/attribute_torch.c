@@ -155,13 +155,15 @@ static struct op_cost share_of(const struct calling *calling, const struct part 
         const struct part *all = &calling->of_groups[part->group];
         double time = all->total_ps > 0 ? (double)part->total_ps / (double)all->total_ps
                                         : (double)part->count / (double)all->count;
-        double share = time * (double)all->instance_count / (double)part->count;
+        bool is_one_each = all->count == all->instance_count; /* each call launched one kernel */
+        double share = is_one_each ? 1 : time * (double)all->instance_count / (double)part->count;
 
         cost = *torch_ops_cost(calling->torch, part->cost);
         cost.flops *= share;
         cost.matrix_flops *= share;
         cost.transcendentals *= share;
         cost.bytes *= share;
+        cost.flags |= !is_one_each && part->total_ps < all->total_ps ? COST_DIVIDED : 0;
     }
     cost.run_count = part->count;
     return cost;

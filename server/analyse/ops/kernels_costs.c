@@ -43,7 +43,7 @@ static void add_entry(struct cost_part *part, const struct attribution *of,
     const struct op_cost *cost = &of->costs[entry->op];
     struct kernel_speed *speeds = &part->speeds[2 * (size_t)row];
     double inside = (double)tally_part(entry->dur_ps, inside_ps) / (double)TALLY_WHOLE;
-    bool is_own = !share->is_of_several;
+    bool is_own = !share->is_of_several && !share->is_divided;
 
     add_speed(&speeds[0], is_own && share->has_flops, share->compute_s * inside, inside_ps,
               is_own ? cost->flops_rule : COST_SEVERAL);

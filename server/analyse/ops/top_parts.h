@@ -169,6 +169,7 @@ struct top_share { /* of an op, for each of its events */
     double flops, bytes, compute_s, memory_s;
     bool has_flops, has_bytes, is_async;
     bool is_of_several; /* kernels: which of them does how much nobody says */
+    bool is_divided;    /* among its kernels, by their time */
 };
 /* top_slice_costs.c: one an op, to be freed; the attribution has costs and totals. */
 struct top_share *top_shares_of(const struct attribution *of, const struct device_spec *spec);

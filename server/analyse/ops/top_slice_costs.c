@@ -31,6 +31,7 @@ struct top_share *top_shares_of(const struct attribution *of, const struct devic
             .has_bytes = cost_is_known((enum cost_rule)cost->bytes_rule),
             .is_async = (cost->flags & COST_ASYNC) != 0,
             .is_of_several = cost->run_count < events,
+            .is_divided = (cost->flags & COST_DIVIDED) != 0,
         };
         if (shares[op].has_flops) {
             shares[op].flops = cost->flops * runs;

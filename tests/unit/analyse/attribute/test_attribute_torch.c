@@ -150,6 +150,7 @@ static void callers(void **state)
         CHECK_INT(rows[i].what, op->phase, rows[i].phase);
         CHECK_INT(rows[i].what, cost->flops_rule, rows[i].rule);
         CHECK_INT(rows[i].what, isnan(cost->flops) ? -1 : (int64_t)cost->flops, rows[i].flops);
+        CHECK_INT(rows[i].what, (cost->flags & COST_DIVIDED) != 0, i == 1 || i == 2);
     }
     run_end(&run);
 }
